@@ -1,16 +1,17 @@
-//! Fathom beside fio: `cargo bench -p fathom-cli --bench fio`, with `-- --seconds 0.1 --rounds 3` in less than half
-//! a minute.
+//! Compares Fathom with fio: `cargo bench -p fathom-cli --bench fio`; with `-- --seconds 0.1 --rounds 3` it takes less than
+//! half a minute.
 //!
-//! The same job files on the same file, and on the same loop device where there can be one: fio and `fathom run --sched
-//! none` in turn, who begins changing from round to round. It ends with 1 where Fathom has less than 0.90 of fio's
-//! accesses a second in any of them, and with 0 where fio is not installed.
+//! fio and `fathom run --sched none` run the same job files in turn on the same file, and on the same loop device where one
+//! can be made. The order alternates from round to round. The exit code is 1 if Fathom reaches less than 0.90 of fio's
+//! accesses per second in any case, and 0 if fio is not installed.
 //!
-//! fio's jobs are threads (`thread`): a process of fio's begins a session of its own, to which Linux's autogroups give a
-//! larger part of a processor that others want, too.
+//! fio's jobs are threads (`thread`): an fio process starts a session of its own, and Linux's autogroups give such a session
+//! a larger share of a contended processor.
 //!
-//! It does not say how fast a drive is: what else runs on the machine slows down both, and how much it does differs from
-//! one round to the next, which is why the range of the rounds' ratios stands beside the ratio of the medians. One access
-//! at a time to a loop device is slow or four times as fast as the kernel happens to place its worker.
+//! The benchmark does not measure the speed of a drive. Other load on the machine slows down both programs, and by different
+//! amounts from round to round; therefore the range of the rounds' ratios is printed beside the ratio of the medians. A
+//! single access at a time on a loop device can be slow or four times as fast, depending on where the kernel places its
+//! worker.
 
 #![allow(
     clippy::print_stdout,
@@ -24,10 +25,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
-/// What is enough.
+/// Minimum ratio of Fathom's to fio's accesses per second.
 const RATIO_MIN: f64 = 0.90;
 
-/// A job: its name, what is in its section, whether it writes.
+/// A job: its name, the contents of its section, and whether it writes.
 struct Case(&'static str, &'static str, bool);
 
 const CASES: [Case; 5] = [
@@ -87,7 +88,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all is fast enough.
+/// Returns true if Fathom is fast enough in all cases.
 fn compare(args: &Args, version: &str) -> Result<bool, String> {
     let chosen = |case: &&Case| {
         let name = format!("fio {}", case.0);
@@ -113,7 +114,7 @@ fn compare(args: &Args, version: &str) -> Result<bool, String> {
     Ok(enough)
 }
 
-/// The table of one target; whether Fathom is fast enough on it.
+/// Prints the table of one target and returns true if Fathom is fast enough on it.
 fn on(what: &str, target: &Path, args: &Args, cases: &[&Case]) -> Result<bool, String> {
     lay_out(target, args.mib)?;
     println!(
@@ -146,7 +147,7 @@ fn on(what: &str, target: &Path, args: &Args, cases: &[&Case]) -> Result<bool, S
     Ok(enough)
 }
 
-/// Accesses a second of fio and of fathom, by round.
+/// Returns the accesses per second of fio and of Fathom, per round.
 fn play(case: &Case, target: &Path, args: &Args) -> Result<Vec<(f64, f64)>, String> {
     let text = format!(
         "[global]\nioengine=io_uring\ndirect=1\nthread\ntime_based\nruntime={}ms\nsize={}m\nfilename={}\n[job]\n{}\n",
@@ -201,7 +202,7 @@ fn positive(who: &str, iops: f64) -> Result<f64, String> {
     }
 }
 
-/// What a command prints, from its first brace on: fio's notes may stand before it.
+/// Returns the JSON that a command prints, from its first brace on; fio may print notes before it.
 fn json(command: &mut Command) -> Result<Value, String> {
     let output = succeed(command)?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -218,7 +219,7 @@ fn succeed(command: &mut Command) -> Result<Output, String> {
     Err(format!("{command:?}: {}: {}", output.status, said.trim()))
 }
 
-/// Writes the target once from beginning to end: reads of what was never written touch no drive.
+/// Writes the target once, sequentially: reads of unwritten space do not reach the drive.
 fn lay_out(target: &Path, mib: u32) -> Result<(), String> {
     let mut command = Command::new("fio");
     command.args(["--name=layout", "--rw=write", "--bs=1m", "--direct=1"]);
@@ -239,8 +240,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// A loop device over a file of its own, detached at the end. Its file is in the page cache, so that the drive is of no
-/// account.
+/// A loop device over a file of its own, detached on drop. Its file is in the page cache, so that the drive does not matter.
 struct LoopDevice(PathBuf);
 
 impl LoopDevice {

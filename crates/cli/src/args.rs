@@ -1,4 +1,4 @@
-//! The command line: what may be asked and how it is read. Its texts are the help, the completions and the man page.
+//! The command line's definition and parsing. Its doc comments are the help, the completions and the man page.
 
 mod accuracy;
 mod look;
@@ -17,7 +17,7 @@ pub(crate) use value::Budget;
 
 use clap::{Parser, Subcommand};
 
-/// The drive that is measured when none is named.
+/// The drive to measure if none is named.
 pub(crate) const DEFAULT_TARGET: &str = "model:ssd-a";
 
 /// Finds out what a solid state drive hides, and says how sure it is.

@@ -1,4 +1,4 @@
-//! A failure as the terminal shows it: its code, what happened and why, the place in a file, what to do.
+//! Formats a failure for the terminal: code, message and causes, the place in a file, advice.
 
 mod narrow;
 
@@ -9,16 +9,16 @@ use std::error::Error;
 use std::iter;
 use std::ops::Range;
 
-/// Colours of the terminal (ECMA-48, 8.3.117).
+/// Terminal colours (ECMA-48, 8.3.117).
 const DIM: u8 = 2;
 const RED: u8 = 31;
 const MAGENTA: u8 = 35;
 const CYAN: u8 = 36;
 
-/// Columns from one tab stop to the next.
+/// Columns between tab stops.
 const TAB: usize = 4;
 
-/// The text of a failure, without a line break at its end.
+/// Returns the text of a failure, without a final line break.
 pub(crate) fn drawn(failure: &Failure, screen: Screen) -> String {
     let pen = Pen(screen);
     let mut text = pen.paint(RED, failure.code) + "\n\n";
@@ -41,7 +41,7 @@ pub(crate) fn drawn(failure: &Failure, screen: Screen) -> String {
     screen.characters(text.trim_end())
 }
 
-/// Draws for a screen.
+/// Draws text for a screen.
 struct Pen(Screen);
 
 impl Pen {
@@ -52,7 +52,7 @@ impl Pen {
         }
     }
 
-    /// Lines in the room behind a mark; the first line has a mark of its own.
+    /// Formats lines behind a mark; the first line has a mark of its own.
     fn block<'a>(
         &self,
         colour: u8,
@@ -75,7 +75,7 @@ impl Pen {
         text
     }
 
-    /// The marked line of a file between its neighbours.
+    /// Formats the marked line of a file with its neighbours.
     fn snippet(&self, source: &Source) -> String {
         let before = &source.text[..source.at.start];
         let number = before.matches('\n').count() + 1;
@@ -106,7 +106,7 @@ impl Pen {
     }
 }
 
-/// What stands below a marked line: under the place, and what it is called.
+/// Returns the two lines below a marked line: the underline and its label.
 fn marks(line: &str, at: Range<usize>) -> [String; 2] {
     let columns = |end: usize| spaced(&line[..end]).chars().count();
     let (start, end) = (columns(at.start), columns(at.end));
@@ -124,7 +124,7 @@ fn marks(line: &str, at: Range<usize>) -> [String; 2] {
     ]
 }
 
-/// A line with spaces for its tabs, and without what else would steer the terminal.
+/// Expands tabs and replaces other control characters.
 fn spaced(line: &str) -> String {
     let mut out = String::new();
     let mut column = 0;
@@ -188,7 +188,7 @@ fathom::test
         assert!(below.contains(" 1 │ a = 1\n 2 │ \n   · ▲\n"), "{below}");
         let empty = shown("", 0..0);
         assert!(empty.contains("[a.toml:1:1]\n 1 │ \n   · ▲\n"), "{empty}");
-        // What is marked goes on below: the rest of the line is.
+        // The range continues on the next lines; the rest of this line is marked.
         let long = shown("ab = [\n1,\n]\n", 0..10);
         assert!(long.contains(" 1 │ ab = [\n   · ───┬──\n"), "{long}");
     }

@@ -1,4 +1,4 @@
-//! Why a command ends without its result, told in one shape: code, what happened, where, what to do.
+//! Failures of a command, all in one form: code, message, place in a file, advice.
 
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
@@ -11,14 +11,14 @@ use std::error::Error;
 use std::ops::Range;
 use std::process::ExitCode;
 
-/// How a command ends.
+/// Exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what was asked.
+    /// Success.
     Done,
-    /// It did, and the answer is no.
+    /// Success with a negative result.
     Negative,
-    /// Usage or input.
+    /// Wrong usage or input.
     Input,
     /// Refused for safety.
     Refused,
@@ -35,7 +35,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A command that ends without its result.
+/// A command's end without a result.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -44,22 +44,22 @@ pub(crate) struct Failure {
     pub(crate) cause: Option<Box<dyn Error + Send + Sync>>,
     pub(crate) help: Option<String>,
     pub(crate) source: Option<Box<Source>>,
-    /// What stands below the message, line by line.
+    /// Lines shown below the message.
     pub(crate) lines: Box<[String]>,
 }
 
 /// A place in a text.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Where the text comes from.
+    /// Name of the text, such as its path.
     pub(crate) name: String,
     pub(crate) text: String,
-    /// In bytes.
+    /// Range in bytes.
     pub(crate) at: Range<usize>,
 }
 
 impl Failure {
-    /// Of usage or input.
+    /// Creates a failure of usage or input.
     pub(crate) fn input(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             exit: Exit::Input,
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// Refused for safety.
+    /// Creates a refusal for safety.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self {
             exit: Exit::Refused,
@@ -80,18 +80,18 @@ impl Failure {
         }
     }
 
-    /// With another message.
+    /// Replaces the message.
     pub(crate) fn message(self, message: String) -> Self {
         Self { message, ..self }
     }
 
-    /// With what lies behind it.
+    /// Adds the cause.
     pub(crate) fn because(mut self, cause: impl Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Box::new(cause));
         self
     }
 
-    /// With what to do.
+    /// Adds advice.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -212,7 +212,7 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         let error = match error {
             StudyError::Store(error) => return error.into(),
-            // Its path says of which run it is.
+            // The path in the error names the run already.
             StudyError::Run { error, run } => match *error {
                 replay::RunError::Requests(error) => return error.into(),
                 error => StudyError::Run {
@@ -233,7 +233,7 @@ impl From<StudyError> for Failure {
         };
         let mut failure = Self::input(code, error.to_string());
         failure.help = error.help();
-        // The last of the chain: the messages of those between are in this one's.
+        // Only the last cause: the message contains those in between.
         let causes = std::iter::successors(error.source(), |&cause| cause.source());
         let cause = causes.last().map(ToString::to_string);
         failure.cause = cause

@@ -1,25 +1,25 @@
-//! What a text file is that a user names, so that one of another kind than the wanted one is told what it is.
+//! Determines the kind of a text file, so that a message can name the kind of a misplaced one.
 
 use crate::failure::Failure;
 use fathom_lab::target::describes_drive;
 use std::path::Path;
 use toml::Table;
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Drive,
     Study,
     Workload,
     Jobs,
-    /// A text that does not say what it is, or no file, with the ending of Fathom's own.
+    /// A path that ends in `.toml`, with contents of no known kind or without a readable file.
     Toml,
-    /// A trace, or something that its reader refuses.
+    /// A trace, or a file that the trace reader will refuse.
     Other,
 }
 
 impl FileKind {
-    /// By its ending and its content.
+    /// Determines the kind from the extension and the content.
     pub(crate) fn of(path: &Path) -> Self {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let text = fathom_lab::text::read(path).unwrap_or_default();
@@ -43,7 +43,7 @@ impl FileKind {
         }
     }
 
-    /// The failure of a file of this kind where a `wanted` one was to be.
+    /// Returns the failure for a file of this kind in the place of a `wanted` one.
     pub(crate) fn misplaced(self, path: &Path, wanted: &str) -> Failure {
         let file = path.display();
         let (is, help) = match self {
@@ -73,7 +73,7 @@ fn run(path: &Path) -> String {
     format!("run it with `fathom run {} --on DRIVE`", path.display())
 }
 
-/// Whether the first line that is no comment is the head of a section, as in a file of fio's jobs.
+/// Returns true if the first line that is no comment is a section header, as in an fio job file.
 fn begins_with_section(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));

@@ -1,5 +1,5 @@
-//! Files that a command line names, looked at ([`fathom_lab::text`]) before anything is opened. What such a file names in turn is
-//! looked at where it is read.
+//! Checks the files named on the command line ([`fathom_lab::text`]) before anything is opened. Files named within such a
+//! file are checked where they are read.
 
 use crate::failure::Failure;
 use crate::file_kind::FileKind;
@@ -9,7 +9,7 @@ use fathom_lab::target::{TargetError, TargetName};
 use fathom_lab::text::BYTES_MAX;
 use std::path::Path;
 
-/// The longest `run.json`, which has the lines of a run's figures and what each process got.
+/// Maximum size of `run.json`, which contains the figures of a run and the results per process.
 const RUN_BYTES_MAX: Bytes = Bytes::mib(64);
 
 /// The files of a run that are read.
@@ -21,18 +21,18 @@ const FILES: [&str; 5] = [
     REQUESTS_FILE,
 ];
 
-/// Checks that a text that a user names is a regular file of at most 4 MiB.
+/// Checks that a path from the user is a regular text file of at most 4 MiB.
 ///
 /// # Errors
-/// Input. What is not there is left to who reads it.
+/// An input failure. A missing file is no error here; its reader reports it.
 pub(crate) fn text(path: &Path) -> Result<(), Failure> {
     check(path, Some(BYTES_MAX))
 }
 
-/// Checks a run that a user names: the files of its directory, or a file of it by itself.
+/// Checks a run named by the user: the files of its directory, or one of its files.
 ///
 /// # Errors
-/// As [`text`].
+/// As for [`text`].
 pub(crate) fn run(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
         let mut files = FILES.iter();
@@ -45,7 +45,7 @@ pub(crate) fn run(path: &Path) -> Result<(), Failure> {
 fn file_of_run(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let bytes_max = match ending {
-        // Samples and accesses: as many as there are.
+        // Samples and accesses, of any number.
         Some("parquet") => None,
         Some("json") => Some(RUN_BYTES_MAX),
         _ => Some(BYTES_MAX),
@@ -53,10 +53,10 @@ fn file_of_run(path: &Path) -> Result<(), Failure> {
     check(path, bytes_max)
 }
 
-/// Reads the name of a drive, and checks its drive file if it has one.
+/// Parses the name of a drive, and checks its drive file if it has one.
 ///
 /// # Errors
-/// As [`text`], those of the name, and a file that is known to be something else than a drive file.
+/// As for [`text`]; also a malformed name, or a file of another kind than a drive file.
 pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
     let other = |path: &Path| match FileKind::of(path) {
         kind @ (FileKind::Study | FileKind::Workload | FileKind::Jobs) => {

@@ -1,7 +1,7 @@
-//! The `fathom` command: reads its arguments, calls what does the work, and prints.
+//! The `fathom` command: parses the arguments, calls the crates that do the work, and prints.
 //!
-//! Data goes to standard output, progress and warnings go to standard error. Exit codes: 0 done, 1 a negative result
-//! (profiles that differ, a run that was interrupted), 2 usage or input, 3 refused for safety.
+//! Data goes to standard output, progress and warnings to standard error. Exit codes: 0 success, 1 a negative result
+//! (profiles that differ, an interrupted run), 2 wrong usage or input, 3 refused for safety.
 
 mod args;
 mod cmd;
@@ -20,7 +20,7 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Wrong usage ends here with code 2, help and version with code 0.
+    // Wrong usage ends the process here with code 2, help and version with code 0.
     let cli = args::Cli::parse();
     match cmd::run(cli.command) {
         Ok(exit) => exit.into(),

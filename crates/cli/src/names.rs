@@ -1,5 +1,5 @@
-//! Everything that has a name: the lists of all crates, the papers and the example files, as `fathom list` shows them and
-//! `fathom explain` finds them.
+//! Everything that has a name: the lists of all crates, the papers and the example files. `fathom list` shows them, and
+//! `fathom explain` looks them up.
 
 use fathom_base::registry::Text;
 use fathom_base::{About, Kind, Named};
@@ -39,7 +39,7 @@ const EXAMPLE: Kind = Kind {
     text: Text::File,
 };
 
-/// Files to start from, each with what it is.
+/// Builds the list of example files with their summaries.
 macro_rules! examples {
     ($($name:literal: $summary:literal,)+) => {
         &[$(Named::new(
@@ -59,7 +59,7 @@ const EXAMPLES: &[Named] = examples! {
     "five-readers.fio": "jobs for `fathom run`: five processes that read at random",
 };
 
-/// Everything, in the order in which it is listed.
+/// Returns everything with a name, in the order of the lists.
 pub(crate) fn all() -> Vec<Named> {
     let parameter = |parameter: Parameter| {
         let about = About::new(parameter.about().summary()).text(parameter.about().page);
@@ -84,7 +84,7 @@ pub(crate) fn all() -> Vec<Named> {
         .collect()
 }
 
-/// The lists that there are, each as the first kind in it says.
+/// Returns the lists, each represented by the first kind in it.
 pub(crate) fn lists() -> Vec<&'static Kind> {
     let mut lists: Vec<&Kind> = all().iter().map(|named| named.kind).collect();
     lists.dedup_by_key(|kind| kind.list);

@@ -1,4 +1,4 @@
-//! Standard output and standard error: the only place that prints.
+//! Standard output and standard error. Only this module prints.
 
 use crate::drawn::drawn;
 use crate::failure::Failure;
@@ -11,10 +11,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Prints data. A reader that has gone away, as in `fathom ... | head`, is no error.
+/// Prints data. A closed pipe, as in `fathom ... | head`, is no error.
 ///
 /// # Errors
-/// When standard output cannot be written for another reason, such as a full disk.
+/// If standard output cannot be written for another reason, such as a full disk.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
@@ -28,11 +28,11 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The version of what is printed as JSON, which docs/schema describes. It grows where a key goes or means something else; keys
-/// that are added leave it.
+/// Version of the JSON output, described in docs/schema. It increases if a key is removed or changes its meaning; new keys
+/// do not change it.
 const SCHEMA: u32 = 1;
 
-/// An object with its version.
+/// An object with its schema version.
 #[derive(Serialize)]
 struct Versioned<'a, T> {
     schema: u32,
@@ -40,10 +40,10 @@ struct Versioned<'a, T> {
     value: &'a T,
 }
 
-/// Prints an object as JSON, indented, with the version of its schema.
+/// Prints an object as indented JSON with the schema version.
 ///
 /// # Errors
-/// As [`data`].
+/// As for [`data`].
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let value = Versioned {
         schema: SCHEMA,
@@ -54,15 +54,15 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&(text + "\n"))
 }
 
-/// Prints what people read, in the lines and characters of [`screen()`].
+/// Prints text for people, wrapped and in the characters of [`screen()`].
 ///
 /// # Errors
-/// As [`data`].
+/// As for [`data`].
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     data(&screen().text(text))
 }
 
-/// What standard output is shown on.
+/// Returns the screen of standard output.
 pub(crate) fn screen() -> Screen {
     let terminal = io::stdout().is_terminal().then(|| {
         let size = rustix::termios::tcgetwinsize(io::stdout());
@@ -71,13 +71,13 @@ pub(crate) fn screen() -> Screen {
     screen::of(terminal, variable)
 }
 
-/// Tells the user of a failure, and gives the exit code.
+/// Prints a failure and returns its exit code.
 pub(crate) fn failure(failure: &Failure) -> ExitCode {
     error(&(drawn(failure, error_screen()) + "\n"));
     failure.exit.into()
 }
 
-/// What standard error is shown on: where it is no terminal, lines are as long as on one that does not say.
+/// Returns the screen of standard error. Always has a width: where it is no terminal, that of a terminal that reports none.
 pub(crate) fn error_screen() -> Screen {
     let size = rustix::termios::tcgetwinsize(io::stderr());
     let columns = size.map_or(0, |size| size.ws_col);
@@ -87,7 +87,7 @@ pub(crate) fn error_screen() -> Screen {
     }
 }
 
-/// A variable of the environment.
+/// Returns an environment variable.
 fn variable(name: &str) -> Option<String> {
     #[allow(
         clippy::disallowed_methods,
@@ -96,17 +96,17 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Whether somebody is there to ask.
+/// Returns true if the user can be asked.
 pub(crate) fn interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Says something to the user beside the data, on one line ([`plain`]). Nobody listening is no error.
+/// Prints a line to standard error, with control characters escaped ([`plain`]). Write errors are ignored.
 pub(crate) fn note(text: &str) {
     error(&(screen().characters(&plain(text)) + "\n"));
 }
 
-/// Puts a text on standard error as it is. Nobody listening is no error.
+/// Prints text to standard error unchanged. Write errors are ignored.
 pub(crate) fn error(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr
@@ -114,12 +114,12 @@ pub(crate) fn error(text: &str) {
         .and_then(|()| stderr.flush());
 }
 
-/// A path as [`plain`] text.
+/// Returns a path as [`plain`] text.
 pub(crate) fn shown(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// What was read, once its warnings are told.
+/// Prints the warnings of a loaded file and returns its value.
 pub(crate) fn loaded<T>(loaded: Loaded<T>) -> T {
     for warning in loaded.notes {
         note(&format!("warning: {warning}"));
@@ -127,9 +127,9 @@ pub(crate) fn loaded<T>(loaded: Loaded<T>) -> T {
     loaded.value
 }
 
-/// Asks a question that only `y` or `yes` answers with yes, typed after it was asked.
+/// Asks a question and returns true if the answer, typed after the question, is `y` or `yes`.
 pub(crate) fn confirm(question: &str) -> bool {
-    // An error means that there is no terminal, so that nothing was typed.
+    // An error means that there is no terminal and so no earlier input to discard.
     let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());

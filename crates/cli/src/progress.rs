@@ -1,4 +1,4 @@
-//! How far a run is, or many, and how long the rest may take.
+//! Progress of several runs, with the estimated time left.
 
 mod display;
 mod playing;
@@ -11,24 +11,24 @@ use fathom_report::text::human_duration;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Fewer runs than that tell nothing of the rest.
+/// Minimum number of finished runs for an estimate of the time left.
 const ESTIMATED_FROM: usize = 3;
-/// So many runs are named of which something has to be said; the others are counted.
+/// Maximum number of untrusted runs named one by one; the rest are only counted.
 const DISTRUSTED_MAX: usize = 5;
-/// Columns of a bar.
+/// Width of the progress bar, in columns.
 const BAR: usize = 30;
 
-/// Watches runs: a bar on a terminal, a line for each run elsewhere.
+/// Shows the progress of runs: a bar on a terminal, a line per run elsewhere.
 pub(crate) struct Progress {
     display: Display,
     of: usize,
-    /// Those that were there already take no time.
+    /// Number of runs that existed already and took no time.
     kept: AtomicUsize,
     done: AtomicUsize,
 }
 
 impl Progress {
-    /// Of that many runs.
+    /// Creates a display for `of` runs.
     pub(crate) fn new(quiet: bool, of: usize) -> Self {
         Self {
             display: Display::new(quiet),
@@ -39,13 +39,13 @@ impl Progress {
     }
 }
 
-/// The time that is left, if what is left takes as long as what was run.
+/// Estimates the time left, from the mean time per run so far.
 fn left(elapsed: Duration, ran: usize, of: usize) -> Option<Duration> {
     let known = ran >= ESTIMATED_FROM && of > 0;
     known.then(|| elapsed.mul_f64(of as f64 / ran as f64))
 }
 
-/// As much of a bar as is done.
+/// Returns the progress bar, filled in proportion to `done / of`.
 fn bar(done: usize, of: usize) -> String {
     let full = BAR * done.min(of) / of.max(1);
     "█".repeat(full) + &"·".repeat(BAR - full)

@@ -1,12 +1,12 @@
-//! How wide the terminal is, and what it can show: the one place that decides it. And what no terminal is to be given.
+//! Determines the terminal's width and capabilities, in this one place, and escapes control characters.
 
 use fathom_report::screen::Screen;
 
-/// Columns of a terminal that does not say how many it has.
+/// Width in columns of a terminal that does not report one.
 const WIDTH: usize = 80;
 
-/// The screen of a standard output: `terminal` has the columns of the terminal that it is, 0 where it does not say. `COLUMNS`
-/// goes before that (POSIX, Environment Variables, 8.3).
+/// Returns the screen for standard output. `terminal` is the width that a terminal reports, 0 if it reports none, `None` if
+/// the output is no terminal. `COLUMNS` takes precedence (POSIX, Environment Variables, 8.3).
 pub(crate) fn of(terminal: Option<u16>, variable: impl Fn(&str) -> Option<String>) -> Screen {
     let given = variable("COLUMNS").and_then(|columns| columns.trim().parse().ok());
     let own = terminal.map(|columns| match columns {
@@ -21,8 +21,8 @@ pub(crate) fn of(terminal: Option<u16>, variable: impl Fn(&str) -> Option<String
     }
 }
 
-/// Whether the locale's characters are others than UTF-8. `LC_ALL` goes before `LC_CTYPE`, and that before `LANG`; an empty one
-/// counts as unset (locale(7)). Where nothing is set nothing is known, and UTF-8 is what terminals have.
+/// Returns true if the locale's character set is not UTF-8. `LC_ALL` takes precedence over `LC_CTYPE`, and that over `LANG`;
+/// an empty variable counts as unset (locale(7)). If none is set, UTF-8 is assumed, as terminals have it.
 fn ascii(variable: &impl Fn(&str) -> Option<String>) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
@@ -32,8 +32,8 @@ fn ascii(variable: &impl Fn(&str) -> Option<String>) -> bool {
     })
 }
 
-/// Text with control characters as their escapes. A path or the name of a drive may hold any of them; a line break would
-/// break a message apart, and others steer the terminal.
+/// Returns the text with control characters escaped. A path or drive name may contain any of them: a line break would split
+/// a message, and others would control the terminal.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What a user sees of a run while it goes on, Ctrl-C, and checkpoints of the record.
+//! Watches a running measurement: progress, Ctrl-C, and checkpoints of the record.
 
 use crate::failure::Failure;
 use crate::progress::{Display, clock};
@@ -11,18 +11,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often the record of a real drive is written while the run goes on.
+/// Interval between checkpoints of a real drive's record.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// What is done before the process ends at once.
+/// Called before the process ends immediately.
 static LAST: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// From now on the first Ctrl-C (or SIGTERM) asks the run to end, the second ends the process at once. Not before leave to
-/// write was asked for: there the first one has to end the process.
+/// Installs the signal handler. The first Ctrl-C (or SIGTERM) asks the run to stop, the second ends the process immediately.
+/// Call it only after the permission to write was asked for: until then the first one must end the process.
 ///
 /// # Errors
-/// When the system does not let a handler be set.
+/// If the system refuses the handler.
 pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
@@ -35,17 +35,17 @@ pub(crate) fn listen() -> Result<(), Failure> {
     .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))
 }
 
-/// Has something done where a second Ctrl-C ends the process at once; the first call counts.
+/// Registers a function to call when a second Ctrl-C ends the process. Only the first registration counts.
 pub(crate) fn before_the_end(last: impl Fn() + Send + Sync + 'static) {
     let _the_first_counts = LAST.set(Box::new(last));
 }
 
-/// Whether Ctrl-C came.
+/// Returns true if Ctrl-C was received.
 pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Watches a run.
+/// Observer of a run.
 pub(crate) struct Watch {
     display: Display,
     now: Option<Parameter>,
@@ -59,7 +59,8 @@ struct Checkpoint {
 }
 
 impl Watch {
-    /// Shows progress unless `quiet`; with `checkpoint`, keeps the record in that directory while the run goes on.
+    /// Creates an observer that shows progress unless `quiet`. With `checkpoint`, it saves the record to that directory
+    /// during the run.
     pub(crate) fn new(quiet: bool, checkpoint: Option<PathBuf>) -> Self {
         Self {
             display: Display::new(quiet),
@@ -72,12 +73,13 @@ impl Watch {
         }
     }
 
-    /// Ends the display; gives a checkpoint's error, which has stopped the run.
+    /// Ends the display and returns the error of a checkpoint, which has stopped the run.
     pub(crate) fn finish(self) -> Option<StoreError> {
         self.checkpoint?.failed
     }
 
-    /// The line of a terminal; a narrow one cuts off its end. It gives no time left: the probes stop far below the bound.
+    /// Returns the line for a terminal; a narrow one cuts off its end. There is no estimate of the time left, because the
+    /// probes stop far below the bound.
     fn line(&self, progress: &Progress<'_>) -> String {
         let elapsed = u64::try_from(self.display.elapsed().as_nanos()).unwrap_or(u64::MAX);
         format!("{}, {}", written(progress), human_duration(elapsed))

@@ -1,4 +1,4 @@
-//! `fathom accuracy`: its data, its exit code, and a drive of a campaign by itself.
+//! Tests `fathom accuracy`: its data, its exit code, and a single drive of a campaign.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,8 +13,8 @@ fn json(args: &[&str]) -> (Option<i32>, Value) {
     (out.status.code(), value)
 }
 
-/// Answers of the first drives that have a right and a wrong one, whatever the probes can do: the paper's rule for
-/// the read buffer takes noise for an edge.
+/// The answers for the first drives include a right and a wrong one, independent of the probes' quality: the paper's rule
+/// for the read buffer mistakes noise for an edge.
 #[test]
 fn a_campaign_as_json_and_as_text() {
     let quick = [
@@ -104,7 +104,7 @@ fn a_shown_drive_answers_as_it_did_in_the_campaign() {
     }
 }
 
-/// The drives that were finished are counted, and the same drives alone give the same.
+/// The finished drives are counted, and a run of the same drives alone gives the same results.
 #[test]
 fn an_interrupted_campaign_keeps_the_drives_that_were_finished() {
     let dir = tempfile::tempdir().unwrap();

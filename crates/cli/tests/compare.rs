@@ -1,4 +1,4 @@
-//! Runs of workloads: their page, and `fathom compare`.
+//! Tests the pages of workload runs and `fathom compare`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A short run on a small drive, in `dir/name`.
+/// Runs a short workload on a small drive, into `dir/name`.
 fn run(dir: &Path, name: &str, more: &[&str]) {
     let mut command = fathom(dir);
     command.args(["run", "generate:uniform", "--accesses", "2000"]);
@@ -57,7 +57,7 @@ fn runs_are_put_side_by_side_access_by_access() {
     let ratio = &other["ratio"];
     let off = ratio["value"].as_f64().unwrap() / (mean(&other) / mean(&base)) - 1.0;
     assert!(off.abs() < 1e-9, "{ratio}");
-    // A buffer takes a write at once, where flash takes hundreds of microseconds.
+    // A buffer completes a write immediately; flash takes hundreds of microseconds.
     assert_eq!(
         (&ratio["verdict"], &ratio["basis"]),
         (&"faster".into(), &"pairs".into())
@@ -65,7 +65,7 @@ fn runs_are_put_side_by_side_access_by_access() {
     let bound = |end: &str| ratio[end].as_f64().unwrap();
     assert!(bound("low") < bound("value") && bound("value") < bound("high"));
 
-    // Without the accesses the same runs are taken as independent.
+    // Without the accesses, the same runs count as independent.
     fs::remove_file(dir.path().join("lru/requests.parquet")).unwrap();
     let alone = json(dir.path(), &["none", "lru"]);
     let sides = alone["runs"][1]["sides"].as_array().unwrap();
@@ -95,7 +95,7 @@ fn stacks_are_put_side_by_side() {
         let line = lines.next().unwrap_or_else(|| panic!("no {name}: {told}"));
         line[name.len()..].split_whitespace().collect::<Vec<_>>()
     };
-    // Without the directory that they are all in, and nothing of a block layer where there is none.
+    // The names lack the common directory, and runs without a block layer show nothing of one.
     assert!(
         told.lines()
             .any(|line| line.split_whitespace().eq(["none", "noop", "irbw"]))
@@ -124,7 +124,7 @@ fn a_run_beside_itself_is_the_same_and_differs_in_nothing() {
     let assert = fathom(dir.path()).args(["compare", "a", "b"]).assert();
     let assert = assert.success().stderr("");
     assert.stdout(contains("  nothing\n").and(contains("the same")));
-    // A file, too: its accesses lie beside it and are not looked for.
+    // With a file instead of the directory, the accesses beside it are not read.
     let told = json(dir.path(), &["a/run.json", "b/run.json"]);
     let ratio = &told["runs"][1]["sides"][0]["ratio"];
     assert_eq!(ratio["verdict"], "no_difference");
@@ -150,7 +150,7 @@ fn runs_that_cannot_be_compared_fairly_are_warned_of() {
         )
         .stdout(contains("plan.seed: 0 -> 1").and(contains("plan.arrival: open -> closed:4")));
     let told = json(dir.path(), &["a", "closed", "seed"]);
-    // The same accesses in another way are pairs still; other accesses are not.
+    // The same accesses played differently are still pairs; different accesses are not.
     assert_eq!(told["runs"][1]["sides"][0]["ratio"]["basis"], "pairs");
     assert_eq!(told["runs"][2]["sides"][0]["ratio"]["basis"], "independent");
 }
@@ -177,7 +177,7 @@ fn what_is_no_run_is_2_and_says_why() {
     run(dir.path(), "run", &[]);
     let file = dir.path().join("run/run.json");
     let whole = fs::read_to_string(&file).unwrap();
-    // As a version left it that kept no sums.
+    // As written by a version without checksums.
     fs::remove_file(dir.path().join("run/sums.txt")).unwrap();
     let fails = |text: Option<&str>, words: &[&str]| {
         match text {
@@ -186,7 +186,7 @@ fn what_is_no_run_is_2_and_says_why() {
         }
         let assert = fathom(dir.path()).args(["compare", "run", "run"]).assert();
         let said = String::from_utf8(assert.code(2).stdout("").get_output().stderr.clone());
-        // The words may be broken over lines.
+        // Line breaks may separate the words.
         let said = said.unwrap().replace("\n  │", "");
         let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
         for word in words {
@@ -194,7 +194,7 @@ fn what_is_no_run_is_2_and_says_why() {
         }
     };
     let lines = whole.lines().count();
-    // Within a line.
+    // Cut within a line.
     let cut = whole[..whole.len() / 2].trim_end();
     let at = format!("line {}", cut.lines().count());
     assert!(lines > cut.lines().count());
@@ -242,7 +242,7 @@ fn damaged_accesses_are_told_and_done_without() {
     run(dir.path(), "run", &[]);
     let file = dir.path().join("run/requests.parquet");
     let whole = fs::read(&file).unwrap();
-    // The first page of the first column, the footer, and a file that was cut off.
+    // Damage in the first page of the first column and in the footer, and a truncated file.
     for (at, len) in [
         (4, whole.len()),
         (whole.len() - 72, whole.len()),

@@ -1,4 +1,4 @@
-//! `fathom convert`: what is written out is what a drive would have been asked for.
+//! Tests `fathom convert`: the trace contains the requests that a drive would have received.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use predicates::str::contains;
 use serde_json::Value;
 use std::path::Path;
 
-/// What came of playing a workload on a small drive.
+/// Returns the results of a workload on a small drive.
 fn replayed(dir: &Path, args: &[&str]) -> Value {
     let output = fathom(dir)
         .arg("run")
@@ -63,7 +63,7 @@ fn a_workload_through_a_buffer_is_the_same_at_once_and_by_way_of_a_file() {
         command.arg("convert").args(LOAD).args(BUFFER).arg(file);
         command.assert().success().stdout(contains(file));
         let by_file = replayed(dir.path(), &[file]);
-        // A trace begins with its first access, and the buffer fills before that.
+        // A trace begins with its first access, but the buffer fills before that.
         assert_eq!(
             by_file["totals"]["all"]["response_ns"], at_once["totals"]["all"]["response_ns"],
             "{file}"
@@ -84,7 +84,7 @@ fn what_cannot_be_written_leaves_no_file() {
         command.assert().code(2)
     };
     convert(&["generate:uniform", "w.txt"]).stderr(contains("FILE.parquet"));
-    // A read comes to the buffer after writes have gone.
+    // This read reaches the buffer after writes have left it.
     let reads = ["generate:uniform", "--accesses", "100", "w.trace"];
     convert(&[&reads[..], &BUFFER].concat()).stderr(contains("writes-only"));
     convert(&[&reads[..], &["--reshape", "lru,size=1"]].concat()).stderr(contains("`size`"));
@@ -120,7 +120,7 @@ fn a_program_becomes_a_trace_that_can_be_replayed() {
         told.starts_with(&format!("{count} accesses")),
         "{told} and {count}"
     );
-    // Without a drive nobody answers.
+    // A program needs a drive that answers.
     let refused = run(&["convert", program, "oltp.parquet"]);
     assert_eq!(refused.status.code(), Some(2));
 }

@@ -1,4 +1,4 @@
-//! Files as they come from elsewhere: with a byte order mark, damaged on the way, roughly in order.
+//! Tests files from elsewhere: with a byte order mark, damaged, or only roughly in order.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// RFC 3629, section 6: U+FEFF before a text in UTF-8 is a signature and no part of it.
+/// RFC 3629, section 6: U+FEFF at the beginning of a UTF-8 text is a signature, not part of the text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Writes a file with a mark before it.
+/// Writes a file with a byte order mark.
 fn marked(path: &Path, text: impl AsRef<[u8]>) {
     fs::write(path, [MARK, text.as_ref()].concat()).unwrap();
 }
@@ -27,7 +27,7 @@ fn a_byte_order_mark_is_no_part_of_a_file() {
     for name in ["drive.toml", "study.toml", "file-server.fio"] {
         example(dir, name);
     }
-    // MSR's and Alibaba's traces are comma-separated; SPC's, too.
+    // Traces of MSR, Alibaba and SPC are comma-separated.
     marked(&dir.join("t.spc"), "0,0,512,w,0\n0,8,512,r,0.1\n");
     marked(
         &dir.join("t.csv"),
@@ -75,7 +75,7 @@ fn a_byte_order_mark_is_no_part_of_a_run() {
     let mut replay = fathom(dir);
     replay.args(["run", "generate:uniform", "--accesses", "200", "--out", "b"]);
     replay.assert().success();
-    // What is copied out of its set has no sum.
+    // A file copied out of its set has no checksum.
     fs::create_dir(dir.join("copy")).unwrap();
     marked(
         &dir.join("copy/p.toml"),
@@ -92,7 +92,7 @@ fn a_byte_order_mark_is_no_part_of_a_run() {
     }
 }
 
-/// A trace of many lines, compressed by `program`.
+/// Returns a trace of many lines, compressed by `program`.
 fn compressed(dir: &Path, program: &str, ending: &str) -> Vec<u8> {
     let line = |n: u64| {
         format!(
@@ -112,8 +112,8 @@ fn compressed(dir: &Path, program: &str, ending: &str) -> Vec<u8> {
     fs::read(dir.join(format!("t.{ending}"))).unwrap()
 }
 
-/// gzip tells damage by the CRC at its end (RFC 1952, 2.3.1), xz by the check of each block (xz file format, 3.4): what comes out
-/// before may be anything.
+/// gzip detects damage by the CRC at its end (RFC 1952, 2.3.1), xz by the check of each block (xz file format, 3.4). Until
+/// then the decompressed data may be anything.
 #[test]
 fn a_damaged_compressed_file_is_called_damaged() {
     let dir = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn a_damaged_compressed_file_is_called_damaged() {
                 "{ending} {at}: {said}"
             );
         }
-        // The first bytes no longer say that it is compressed.
+        // The first bytes no longer identify the file as compressed.
         let mut bad = whole.clone();
         bad[0] ^= 0xff;
         fs::write(dir.join(&name), &bad).unwrap();

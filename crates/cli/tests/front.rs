@@ -1,4 +1,4 @@
-//! README.md: what it shows is what the command prints, and every command in it does what it says.
+//! Tests README.md: the output that it shows is what the command prints, and every command in it works.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,8 +30,8 @@ fn the_readme_shows_what_a_newcomer_sees() {
     );
 }
 
-/// What this test does not run: the house tests, the examples of the library (which are compiled with every test run, and run by
-/// none), a paper (tests/reproduce.rs), and the first command of all (above).
+/// Commands that this test does not run: the house tests, the library's examples (every test run compiles them, none runs
+/// them), a paper (tests/reproduce.rs), and the first command of all (above).
 const ELSEWHERE: [&str; 4] = [
     "cargo xtask test",
     "cargo run --release -p fathom-lab --example",
@@ -39,7 +39,7 @@ const ELSEWHERE: [&str; 4] = [
     "cargo fathom probe",
 ];
 
-/// What the commands of README.md find: its examples, a trace, and a directory on a disk.
+/// Creates the files that the README's commands use: its examples, a trace, and a directory on a disk.
 fn surroundings(dir: &Path) {
     let jobs = |text: String| {
         let small = text.replace("size=1g", "size=32m");
@@ -54,7 +54,7 @@ fn surroundings(dir: &Path) {
     fs::write(dir.join("web.spc.zst"), "0,8,512,w,0.1\n0,800,4096,r,0.2\n").unwrap();
 }
 
-/// A command with what a test changes in it: where the disk is, how much is written, and what it measures.
+/// Returns a command adapted for a test: the disk's path, a smaller amount of writes, fewer measurements.
 fn smaller(command: &str) -> Vec<String> {
     let mut command = command
         .replace("/mnt/data", "mnt/data")
@@ -74,7 +74,7 @@ fn every_command_of_the_readme_runs() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     surroundings(dir.path());
     let readme = readme();
-    // What is printed stands between fences.
+    // Output is between fences.
     let outside = readme.split("```").step_by(2);
     let lines = outside.flat_map(str::lines);
     let commands: Vec<&str> = lines
@@ -98,7 +98,7 @@ fn every_command_of_the_readme_runs() {
         let output = fathom(dir.path()).args(&args[1..]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if command.contains("/dev/sdX") {
-            // There is no such drive; the command line is right.
+            // There is no such drive, but the command line is right.
             assert!(said.contains("/dev/sdX"), "{command}: {said}");
             continue;
         }

@@ -1,5 +1,5 @@
-//! A full disk is told as what it is by everything that writes, and nothing half-written stays: no file, no directory that was
-//! made for it, and of what stood there before nothing is lost.
+//! Tests every command that writes on a full disk: it must report the cause, leave no partial file or new directory behind,
+//! and keep everything that was there before.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file system with hardly any room, unmounted at the end.
+/// A tiny file system, unmounted on drop.
 struct Tiny(tempfile::TempDir);
 
 impl Tiny {
@@ -39,7 +39,7 @@ impl Tiny {
         self.0.path()
     }
 
-    /// Takes what room there is.
+    /// Fills the file system.
     fn fill(&self) {
         let mut file = fs::File::create(self.path().join("filling")).unwrap();
         while std::io::Write::write_all(&mut file, &[1; 4096]).is_ok() {}
@@ -52,7 +52,7 @@ impl Drop for Tiny {
     }
 }
 
-/// Runs a command that finds the disk full; what it said, on one line.
+/// Runs a command that must fail because of the full disk. Returns its message on one line.
 fn fails(dir: &Path, args: &[&str]) -> String {
     let output = fathom(dir).args(args).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).replace("\n  │", "");
@@ -171,7 +171,7 @@ const PROBE: [&str; 7] = [
     "--out",
 ];
 
-/// There is room for record and profile, for the record alone, and for nothing.
+/// With space for the record and the profile, for the record alone, and for nothing.
 #[test]
 fn a_measurement_whose_report_does_not_fit_keeps_its_record() {
     let dir = tempfile::tempdir().unwrap();
@@ -182,7 +182,7 @@ fn a_measurement_whose_report_does_not_fit_keeps_its_record() {
     };
     let kept = ["record.parquet", "profile.toml"];
     for (kept, command) in [(&kept[..], "report"), (&kept[..1], "solve")] {
-        // The sums take a page.
+        // The checksums take a page.
         let room = 4096 * (pages(kept) + 1);
         let Some(tiny) = Tiny::new(&room.to_string()) else {
             return;
@@ -199,7 +199,7 @@ fn a_measurement_whose_report_does_not_fit_keeps_its_record() {
         let mut there: Vec<&str> = [kept, &["sums.txt"]].concat();
         there.sort_unstable();
         assert_eq!(names(&out), there);
-        // With room, the command that was named writes the rest, and every file has its sum.
+        // With enough space, the command named in the message writes the rest, and every file has its checksum.
         let resized = Command::new("mount")
             .args(["-o", "remount,size=64m"])
             .arg(tiny.path())
@@ -227,7 +227,7 @@ fn a_measurement_whose_report_does_not_fit_keeps_its_record() {
     assert!(names(tiny.path()).is_empty(), "{:?}", names(tiny.path()));
 }
 
-/// What stands there of an older run does not stay beside a newer record.
+/// A report of an older run must not remain beside a newer record.
 #[test]
 fn an_older_report_does_not_stay_beside_a_newer_record() {
     let Some(tiny) = Tiny::new("16m") else { return };

@@ -1,11 +1,11 @@
-//! What a command says to somebody who does not know it yet: the name that was meant, the key and the unit, the whole command.
+//! Tests the advice in error messages: the name that was meant, the key and the unit, the complete command.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::common::{fathom, quick_run};
 use std::path::Path;
 
-/// What a command that is refused says, in one line.
+/// Returns the message of a command that must be refused, on one line.
 fn said(dir: &Path, args: &[&str]) -> String {
     let out = fathom(dir).args(args).output().unwrap();
     assert_eq!(out.status.code(), Some(2), "{args:?}");
@@ -14,7 +14,7 @@ fn said(dir: &Path, args: &[&str]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What `args` have to be told.
+/// Checks that the message for `args` contains all of these texts.
 fn tells(dir: &Path, args: &str, all: &[&str]) {
     let args: Vec<&str> = args.split(' ').collect();
     let said = said(dir, &args);
@@ -48,7 +48,7 @@ fn what_was_probably_meant_is_named() {
     ] {
         tells(dir.path(), args, &[words]);
     }
-    // A file that is there is a trace, whatever it is called.
+    // An existing file is a trace, whatever its name.
     std::fs::write(dir.path().join("uniform"), "nothing").unwrap();
     tells(dir.path(), "run uniform", &["no format fits"]);
 }
@@ -313,7 +313,7 @@ fn a_profile_that_is_not_there_is_told_where_nothing_needs_it() {
     );
 }
 
-/// `fathom list buffers` has it.
+/// `fathom list buffers` shows it.
 #[test]
 fn no_cache_is_no_write_buffer() {
     let dir = tempfile::tempdir().unwrap();
@@ -354,7 +354,7 @@ fn a_run_that_measures_nothing_says_why_and_is_negative() {
     }
 }
 
-/// 2^64 - 1 ns are 584 years, and `Time::END` is after 500.
+/// 2^64 - 1 ns are 584 years; `Time::END` is after 500 years.
 #[test]
 fn an_access_after_the_end_of_time_is_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -367,7 +367,7 @@ fn an_access_after_the_end_of_time_is_told() {
     );
 }
 
-/// Each would hold the file open, with a window of 256 KiB.
+/// Each process would hold the file open, with a window of 256 KiB.
 #[test]
 fn a_trace_has_a_limit_of_processes() {
     let dir = tempfile::tempdir().unwrap();
@@ -439,7 +439,7 @@ fn what_a_stack_lacks_is_advised_in_a_way_that_it_takes() {
     }
 }
 
-/// The conditions are those that the contract's `DeviceInfo::check` has.
+/// The conditions are those of the contract's `DeviceInfo::check`.
 #[test]
 fn an_access_that_the_drive_cannot_take_is_told_why_and_the_step() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Bad input: the error names what happened and where, and nothing is lost or left half-written.
+//! Tests bad input: the error names the problem and its place, and no data is lost or partially written.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ fn probe(dir: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
     fathom(dir).args(["probe", "--quiet"]).args(args).assert()
 }
 
-/// The drive file that is in a finished run: whole and valid.
+/// Returns the drive file of a finished run, which is complete and valid.
 fn drive_file(dir: &Path) -> String {
     let run = quick_run(dir, "spec", &[]);
     let toml = fs::read_to_string(run.join("profile.toml")).unwrap();
@@ -41,7 +41,7 @@ fn an_unknown_preset_suggests_the_nearest() {
     probe(dir.path(), &["model:"]).code(2);
 }
 
-/// Taken for a real drive it would be written over.
+/// As a real drive, the file would be overwritten.
 #[test]
 fn a_drive_file_without_its_prefix_is_no_real_drive() {
     let dir = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ fn a_truncated_or_foreign_record_is_2() {
         fails(bytes, &format!("it has {} bytes", bytes.len()));
     }
     fails(&damaged, "sums.txt");
-    // As a version left it that kept no sums.
+    // As written by a version without checksums.
     fs::remove_file(run.join("sums.txt")).unwrap();
     fails(half, "truncated");
     fails(&[], "truncated");
@@ -199,7 +199,7 @@ fn without_permission_nothing_is_read_or_written() {
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
     let args = ["probe", "--quiet", "--only", QUICK, "--out", "locked/run"];
     let output = if root() {
-        // Root may write anywhere, so the command runs as nobody, who must be able to reach it.
+        // Root may write anywhere, so the command runs as nobody, who must have access to the program.
         let able = Command::new("setpriv").arg("--version").output().is_ok();
         if !able {
             eprintln!("skipped: running as root, and setpriv is not there to run as somebody else");
@@ -225,7 +225,7 @@ fn without_permission_nothing_is_read_or_written() {
     assert!(names(&locked).is_empty());
 }
 
-/// A file system with hardly any room, unmounted at the end.
+/// A tiny file system, unmounted on drop.
 struct Tiny(tempfile::TempDir);
 
 impl Tiny {
@@ -308,7 +308,7 @@ fn a_line_break_in_a_path_does_not_break_a_message() {
     }
 }
 
-/// What is said on standard error of a command that must not wait for anything, without the breaks of its lines.
+/// Returns the standard error of a command that must not block, without line breaks.
 fn refused(dir: &Path, args: &[&str]) -> String {
     let mut command = fathom(dir);
     let output = command.args(args).timeout(Duration::from_secs(20)).output();
@@ -319,7 +319,7 @@ fn refused(dir: &Path, args: &[&str]) -> String {
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Every command that reads a text or a run, with the path it reads it from.
+/// Every command that reads a text or a run, with PATH in the place of the path.
 const READERS: [&[&str]; 13] = [
     &["probe", "model:./PATH.toml"],
     &["run", "generate:uniform", "--on", "model:./PATH.toml"],
@@ -440,7 +440,7 @@ fn a_trace_that_is_a_pipe_is_refused() {
     assert!(said.contains("a pipe and no regular file"), "{said}");
 }
 
-/// What a study names in turn: a drive file, a job file, a profile.
+/// Files named within a study: a drive file, a job file, a profile.
 #[test]
 fn what_a_study_names_is_looked_at_as_well() {
     let dir = tempfile::tempdir().unwrap();
@@ -464,7 +464,7 @@ fn what_a_study_names_is_looked_at_as_well() {
             format!("name = \"s\"\n{head}\n{queue}\n[[workload]]\nname = \"w\"\n{workload}\n");
         fs::write(dir.path().join("study.toml"), &study).unwrap();
         let said = refused(dir.path(), &["study", "study.toml", "--out", "out"]);
-        // What is no file is taken for the directory of a run.
+        // A path that is no regular file is treated as the directory of a run.
         let wanted = match queue {
             "" => "a pipe and no regular file",
             _ => "cannot read pipe.toml/profile.toml",

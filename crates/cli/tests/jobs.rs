@@ -1,4 +1,4 @@
-//! `fathom run`: jobs over modelled drives and over a scratch file, two stacks in turn, and what is refused.
+//! Tests `fathom run` with jobs on modelled drives and on a scratch file, with two stacks in turn, and refused jobs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -42,7 +42,7 @@ fn every_process_does_what_its_job_says() {
     assert_eq!(counts, [100, 100, 100]);
 }
 
-/// The mean number of accesses that are waited for, and that the drive has, by Little's law.
+/// Returns the mean numbers of accesses that the jobs wait for and that the drive has, by Little's law.
 fn depths(output: &Output) -> (f64, f64) {
     assert!(output.status.success(), "{output:?}");
     let outcome: fathom_run::RunRecord = serde_json::from_slice(&output.stdout).unwrap();
@@ -55,8 +55,8 @@ fn depths(output: &Output) -> (f64, f64) {
     (side.response_ns.mean * per_ns, had)
 }
 
-/// fio's `iodepth` is "Number of I/O units to keep in flight" (HOWTO.rst, 3.33): all of them are waited for, also those that
-/// the drive does not have yet.
+/// fio's `iodepth` is "Number of I/O units to keep in flight" (HOWTO.rst, 3.33). This counts all accesses that a job waits
+/// for, including those that the drive does not have yet.
 #[test]
 fn what_the_drive_does_not_have_yet_is_waited_for_as_well() {
     let dir = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ fn what_the_drive_does_not_have_yet_is_waited_for_as_well() {
     ] {
         let output = fathom(&[&["run", &jobs], &drive[..], &filled, &flags].concat());
         let (waited, had) = depths(&output);
-        // There are fewer at the end, for which 128 of 16384 accesses stand.
+        // At the end fewer are in flight; 128 of 16384 accesses account for that.
         let kept = |number: f64, all: f64| number <= all + 0.01 && number > all * 0.98;
         assert!(
             kept(waited, 128.0),
@@ -144,16 +144,16 @@ fn what_was_written_is_read_back() {
         assert!(output.status.success(), "{output:?}");
         let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(outcome["totals"]["writes"]["count"], 512, "{on}");
-        // Verified blocks are read; adjacent ones may be read together.
+        // Verified blocks are read; adjacent ones may be merged.
         assert_eq!(outcome["totals"]["reads"]["bytes"], 2 << 20, "{on}");
     }
-    // A model that keeps no bytes has nothing to read back, and has lost nothing.
+    // A model that keeps no data has nothing to read back, but has lost nothing.
     let output = fathom(&["run", &jobs, "--on", "model:ms-ssd"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("needs a drive that keeps bytes"), "{said}");
     assert!(!said.contains("kernel"), "{said}");
-    // The model of a simulator keeps no bytes.
+    // The model of a simulator keeps no data.
     let output = fathom(&["run", &jobs, "--on", "model:ms-ssd"]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -202,7 +202,7 @@ fn of_many_processes_the_rest_are_told_together() {
         row.is_some_and(|row| row.split_whitespace().nth(2) == Some("40")),
         "{told}"
     );
-    // As `priorities` numbers them.
+    // Numbered as in `priorities`.
     let mut rows = told
         .lines()
         .skip_while(|line| !line.starts_with("process "));
@@ -232,7 +232,7 @@ fn a_job_that_ends_within_its_ramp_says_so() {
     );
 }
 
-/// Nothing is written to a drive for jobs that cannot be played on it: the file of 1 MiB is not filled first.
+/// Nothing is written for jobs that cannot run on the drive: the file of 1 MiB is not filled first.
 #[test]
 fn jobs_that_do_not_fit_are_refused_before_a_scratch_file_is_written() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -254,7 +254,7 @@ fn flushes_and_trims_are_told_with_their_latency() {
     let args = ["run", &jobs, "--on", "model:nvme"];
     let totals = outcome(&fathom(&[&args[..], &["--json"]].concat())).totals;
     let (flushes, trims) = (totals.flushes.unwrap(), totals.trims.unwrap());
-    // After each fourth of 16 writes but the last, which ends the job.
+    // After every fourth of 16 writes, except for the last, which ends the job.
     assert!((3..=4).contains(&flushes.count), "{flushes:?}");
     assert_eq!((trims.count, trims.bytes), (8, 32 << 10));
     assert!(flushes.response_ns.mean > 0.0 && flushes.max_ns > 0 && trims.p50_ns > 0);
@@ -274,7 +274,7 @@ fn flushes_and_trims_are_told_with_their_latency() {
     assert!(told.contains(&of), "{told}");
 }
 
-/// fio 3.33 told `issued rwts: total=301` and `IOPS=1000` of this job (null engine), and logged 501 accesses.
+/// fio 3.33 reported `issued rwts: total=301` and `IOPS=1000` for this job (null engine), and logged 501 accesses.
 #[test]
 fn a_ramp_counts_in_no_figure() {
     let dir = tempfile::tempdir().unwrap();
@@ -289,7 +289,7 @@ fn a_ramp_counts_in_no_figure() {
     assert!((299.0..=300.1).contains(&ms), "{ms} ms");
     let rate = found.totals.accesses_per_second();
     assert!((999.0..=1005.0).contains(&rate), "{rate}");
-    // The timeline holds what counts, and nothing else.
+    // The timeline contains the counted accesses only.
     let bytes: u64 = found
         .totals
         .timeline
@@ -297,12 +297,12 @@ fn a_ramp_counts_in_no_figure() {
         .map(|bucket| bucket.bytes)
         .sum();
     assert_eq!(bytes, count * 4096);
-    // So does the work of the drive.
+    // So do the drive's counters.
     let jobs = job(dir.path(), &text.replace("rw=read", "rw=write"));
     let found = outcome(&fathom(&["run", &jobs, "--on", "model:nvme", "--json"]));
     let writes = found.totals.writes.unwrap().bytes;
     assert_eq!(found.work.unwrap().host_bytes_written, writes);
-    // Two processes whose ramps end at 10 ms and never: the run begins with the first.
+    // One process has a ramp of 10 ms, the other has none: the run begins with the first access that counts, at 0 ms.
     let text = "[a]\nrw=read\nrate_iops=1000\nruntime=50ms\nramp_time=10ms\n[b]\nrw=read\nrate_iops=1000\nsize=40k\n";
     let jobs = job(dir.path(), text);
     let found = outcome(&fathom(&["run", &jobs, "--on", "model:nvme", "--json"]));
@@ -335,14 +335,14 @@ fn a_job_file_includes_files_and_names_the_environment() {
     let found = outcome(&run(Some("64k"), &["--json"]));
     let counts: Vec<u64> = found.totals.processes.iter().map(|p| p.count).collect();
     assert_eq!(counts, [16, 2]);
-    // What a run depended on is kept with it.
+    // The record keeps what the run depended on.
     let kept = |part: &str| found.notes.iter().any(|note| note.contains(part));
     assert!(
         kept("`${FATHOM_TEST_SIZE}` in `size` is \"64k\""),
         "{:?}",
         found.notes
     );
-    // Notes stand on standard error, once.
+    // Notes are printed to standard error, once.
     let output = run(Some("64k"), &[]);
     let [printed, said] = [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b));
     assert_eq!(

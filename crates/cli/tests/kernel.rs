@@ -1,4 +1,4 @@
-//! `fathom run --ab kernel:A,kernel:B`: the kernel's scheduler of a loop device in turn, put back whatever happens.
+//! Tests `fathom run --ab kernel:A,kernel:B`: the kernel's scheduler of a loop device is switched and always restored.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-/// A loop device whose scheduler is neither of those that are compared; as it was again at the end.
+/// A loop device whose scheduler is neither of the compared ones; restored on drop.
 struct Disk {
     device: String,
     scheduler: PathBuf,
@@ -111,10 +111,10 @@ fn both_schedulers_take_turns_and_the_old_one_is_back() {
         printed.starts_with("kernel:bfq against kernel:none: 3 rounds"),
         "{printed}"
     );
-    // Who is killed must know what to do.
+    // The user must know how to restore it after a SIGKILL.
     assert!(said.contains(&format!("echo {FOUND} > ")), "{said}");
     assert_eq!(disk.active(), FOUND);
-    // With one of ours the other one is the kernel's as it was found.
+    // For a stack with one of Fathom's schedulers, the kernel's is the original one.
     let mut command = common::fathom(dir.path());
     command.args(disk.args(&jobs, "noop,kernel:bfq"));
     assert!(
@@ -128,7 +128,7 @@ fn both_schedulers_take_turns_and_the_old_one_is_back() {
     assert_eq!(disk.active(), FOUND);
 }
 
-/// Starts a long comparison and waits until the scheduler is another one.
+/// Starts a long comparison and waits until the scheduler is switched.
 fn switched(disk: &Disk, dir: &Path) -> Child {
     let jobs = job(dir, LONG);
     let child = Command::new(assert_cmd::cargo::cargo_bin("fathom"))
@@ -167,7 +167,7 @@ fn a_signal_puts_it_back() {
     }
 }
 
-/// The second Ctrl-C ends the process at once.
+/// The second Ctrl-C ends the process immediately.
 #[test]
 fn impatience_puts_it_back() {
     let dir = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn what_cannot_be_switched_is_refused_before_anything_runs() {
     assert_eq!(disk.active(), FOUND);
 }
 
-/// Who is not root may read the device here, and not switch its scheduler.
+/// A user other than root may read the device here, but not switch its scheduler.
 #[test]
 fn somebody_else_is_told_who_may() {
     let dir = tempfile::tempdir().unwrap();
@@ -231,7 +231,7 @@ fn somebody_else_is_told_who_may() {
         use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    // Where nobody can reach it.
+    // In a place that this user can access.
     let program = dir.path().join("fathom");
     fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
     let mut command = Command::new("setpriv");

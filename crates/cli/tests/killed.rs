@@ -1,5 +1,5 @@
-//! A process that is killed leaves nothing that looks like a run, and the next one that starts removes what it has left; never
-//! what belongs to one that runs.
+//! Tests killed processes: they leave nothing that looks like a run, and the next process removes their leftovers, but never
+//! those of a running process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// A run that takes a while, into `out`.
+/// Starts a run that takes a while, into `out`.
 fn start(dir: &Path, out: &str) -> Child {
     std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"))
         .args(["run", "generate:uniform", "--accesses", "3000000"])
@@ -26,7 +26,7 @@ fn start(dir: &Path, out: &str) -> Child {
         .unwrap()
 }
 
-/// A short one.
+/// Runs a short workload into `out`.
 fn short(dir: &Path, out: &str) {
     let mut command = fathom(dir);
     command.args(["run", "generate:uniform", "--accesses", "100"]);
@@ -70,7 +70,7 @@ fn what_a_killed_process_has_left_goes_when_the_next_one_starts() {
     }
     short(dir.path(), "other");
     assert_eq!(names(dir.path()), ["other"]);
-    // Where the directory is there, it is made within.
+    // If the directory exists, the temporary data is within it.
     let mut child = start(dir.path(), "other");
     let other = dir.path().join("other");
     begun(&other, &mut child);
@@ -78,7 +78,7 @@ fn what_a_killed_process_has_left_goes_when_the_next_one_starts() {
     short(dir.path(), "other");
     let files = ["report.html", "requests.parquet", "run.json", "sums.txt"];
     assert_eq!(names(&other), files);
-    // Beside a file, too.
+    // The same beside a file.
     let mut command = fathom(dir.path());
     let mut child = start(dir.path(), "run");
     begun(dir.path(), &mut child);

@@ -1,4 +1,4 @@
-//! Sets of files of several kinds: none is written over another, and one that is named for another is told what it is.
+//! Tests output directories of several kinds: none overwrites another, and a misplaced one is named with its kind.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ name = "uniform"
 generate = { generator = "uniform", accesses = 20, range = { len = "1MiB" } }
 "#;
 
-/// The command, whose messages are not wrapped.
+/// Returns the command, with unwrapped messages.
 fn fathom(dir: &Path) -> Command {
     let mut command = common::fathom(dir);
     command.env("COLUMNS", "400");
@@ -34,7 +34,7 @@ fn run(out: &str) -> Vec<&str> {
     args.to_vec()
 }
 
-/// Every file of a directory with its bytes.
+/// Returns every file of a directory with its contents.
 fn contents(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let files = names(dir)
         .into_iter()
@@ -107,7 +107,7 @@ fn two_kinds_do_not_share_a_directory() {
         }
         assert_eq!(contents(&dir.join(there)), before, "{there}");
     }
-    // A set of the same kind takes the place of the one that is there.
+    // A set of the same kind replaces the existing one.
     for args in [
         run("run"),
         study("study"),

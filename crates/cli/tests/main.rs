@@ -1,6 +1,6 @@
-//! The tests of the command `fathom`, which run it as a user does.
+//! Tests of the command `fathom`, run as a user would run it.
 //!
-//! They are one program, because a program for each file would be linked for each file.
+//! They form one program, because separate test files would each have to be linked.
 
 mod accuracy;
 mod common;

@@ -1,4 +1,4 @@
-//! A block layer above a drive, as a user meets it: schedulers, splitters, and the profile that drives them.
+//! Tests the block layer above a drive on the command line: schedulers, splitters, and the profile that they use.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use predicates::prelude::*;
 use serde_json::Value;
 use std::path::Path;
 
-/// A load that a drive of 2 GiB takes, of which half is badly split for clustered pages of 16 KiB.
+/// A workload for a drive of 2 GiB; half of it is badly split for clustered pages of 16 KiB.
 const LOAD: [&str; 10] = [
     "run",
     "generate:tpcc-like",
@@ -35,7 +35,7 @@ fn probed(dir: &Path, only: &str) {
     fathom(dir).args(args).assert().success();
 }
 
-/// The outcome of a replay, as its JSON says.
+/// Returns the JSON outcome of a run.
 fn replayed(dir: &Path, more: &[&str]) -> Value {
     let output = fathom(dir)
         .args(LOAD)
@@ -67,7 +67,7 @@ fn a_probed_drive_drives_its_own_splitter_and_every_scheduler() {
         let outcome = replayed(dir.path(), &args);
         let (queue, asked) = (&outcome["queue"], &outcome["plan"]["queue"]);
         assert_eq!(asked["scheduler"]["name"], entry.name);
-        // What this drive has, and a probe finds: clustered pages of 16 KiB, buffers of 256 and 255 KiB.
+        // The drive's true sizes, which a probe finds: clustered pages of 16 KiB, buffers of 256 and 255 KiB.
         assert_eq!(asked["split"]["write_boundary"], "16KiB", "{asked}");
         assert_eq!(asked["split"]["read"], "256KiB", "{asked}");
         assert_eq!(asked["split"]["write"], "255KiB", "{asked}");
@@ -75,7 +75,7 @@ fn a_probed_drive_drives_its_own_splitter_and_every_scheduler() {
         let bytes = given("reads", "bytes") + given("writes", "bytes");
         let totals = &outcome["totals"]["all"];
         assert_eq!(totals["count"], 400);
-        // No more and no less than what was asked for.
+        // Exactly the requested bytes.
         assert_eq!(bytes, totals["bytes"].as_u64().unwrap(), "{}", entry.name);
         let pieces = queue["pieces"].as_u64().unwrap();
         assert!(pieces > 400, "nothing was split: {queue}");
@@ -131,7 +131,7 @@ fn what_a_scheduler_lacks_is_named_with_the_command_that_measures_it() {
     for (args, said) in cases {
         let output = fathom(dir.path()).args(LOAD).args(args).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
-        // The terminal may break lines anywhere.
+        // Lines may be broken anywhere.
         let flat = error.replace("\n  │", "").replace("\n        ", " ");
         let flat: String = flat.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");

@@ -1,4 +1,4 @@
-//! Real targets: what existed before is not touched, and what was made for the run is gone after it.
+//! Tests real targets: existing data stays untouched, and everything made for a run is removed after it.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// A directory that direct I/O works in: the build's own, since the temporary one may be in memory.
+/// Returns a directory that supports direct I/O: in the build's directory, since the temporary one may be in memory.
 fn disk_dir() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// Whether this machine can measure a scratch file at all: it has direct I/O there, and an io_uring.
+/// Returns true if this machine can measure a scratch file: with direct I/O in the directory and with io_uring.
 fn measurable(dir: &Path) -> bool {
     let scratch = dir.join("try");
     fs::create_dir(&scratch).unwrap();
@@ -52,7 +52,7 @@ fn a_scratch_file_is_measured_and_leaves_nothing() {
         "probe", "scratch", "--method", "paper", "--only", QUICK, "--size", "16MiB", "--budget",
         "4s", "--out", "run",
     ];
-    // Nobody can be asked, and nobody has said yes beforehand.
+    // The user cannot be asked and has not given `--yes`.
     let unasked = fathom(dir.path()).args(args).assert();
     unasked.code(3).stdout("").stderr(contains("--yes"));
     assert_eq!(names(dir.path()), ["scratch"]);
@@ -64,13 +64,13 @@ fn a_scratch_file_is_measured_and_leaves_nothing() {
     assert_eq!(names(&scratch), ["mine"]);
     assert_eq!(names(&dir.path().join("run")).len(), 4);
 
-    // A measurement is not written over.
+    // A measurement is not overwritten.
     let again = fathom(dir.path()).args(args).assert();
     again.code(2).stderr(contains("real drive"));
     assert_eq!(names(dir.path()), ["run", "scratch"]);
 }
 
-/// What a read-only run of what it can measure says of `FILE` in `dir`, beside its status: the answers, as JSON.
+/// Runs a read-only probe of `FILE` in `dir` and returns its answers as JSON.
 fn read_only(dir: &Path, method: &str) -> serde_json::Value {
     let args = [
         "probe",
@@ -88,7 +88,7 @@ fn read_only(dir: &Path, method: &str) -> serde_json::Value {
     profile["parameters"].clone()
 }
 
-/// Reads of a hole touch no drive, so that nothing can be said of one.
+/// Reads of a hole do not reach the drive, so there is nothing to conclude.
 #[test]
 fn of_a_sparse_file_nothing_is_said() {
     let dir = disk_dir();
@@ -106,7 +106,7 @@ fn of_a_sparse_file_nothing_is_said() {
             assert!(why.contains("in only 0 % of the places"), "{method}: {why}");
         }
     }
-    // Two thirds of it are written: still not all that is read.
+    // Two thirds are written, which is still not the whole range that is read.
     let bytes: Vec<u8> = (0..1 << 20).map(|i: u32| (i % 251) as u8).collect();
     for mebibyte in (0..64).filter(|i| i % 3 != 0) {
         std::os::unix::fs::FileExt::write_all_at(&file, &bytes, mebibyte << 20).unwrap();
@@ -114,7 +114,7 @@ fn of_a_sparse_file_nothing_is_said() {
     file.sync_all().unwrap();
     let answers = read_only(dir.path(), "robust");
     assert_eq!(answers["prefetch"]["verdict"], "inconclusive", "{answers}");
-    // All of it: now the drive is asked.
+    // The whole range: now the drive is measured.
     for mebibyte in (0..64).filter(|i| i % 3 == 0) {
         std::os::unix::fs::FileExt::write_all_at(&file, &bytes, mebibyte << 20).unwrap();
     }
@@ -123,12 +123,12 @@ fn of_a_sparse_file_nothing_is_said() {
     assert!(!answers.to_string().contains("hold data"), "{answers}");
 }
 
-/// Whether a step is among `steps` as it was; what was cut short is booked anew.
+/// Returns true if a step is in `steps` unchanged. An abandoned step is exempt: it is recorded anew.
 fn whole(step: &Step, steps: &[Step]) -> bool {
     step.name.starts_with("abandoned") || steps.contains(step)
 }
 
-/// The schedulers that run over a model run over a real drive, unchanged.
+/// The schedulers for models run on a real drive unchanged.
 #[test]
 fn schedulers_run_over_a_scratch_file() {
     let dir = disk_dir();
@@ -187,7 +187,7 @@ fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
     }
     let scratch = dir.path().join("scratch");
     fs::create_dir(&scratch).unwrap();
-    // Far longer than any of the interruptions: tens of gigabytes to read.
+    // Takes far longer than any of the interruptions: it reads tens of gigabytes.
     let run = [
         "probe",
         "scratch",
@@ -217,7 +217,7 @@ fn an_interrupted_measurement_goes_on_and_measures_nothing_twice() {
         then.len() > first.len(),
         "nothing was measured after the resumption"
     );
-    // To the nanosecond: taken from the record and not measured again.
+    // Equal to the nanosecond: taken from the record and not measured again.
     let filled = |step: &&Step| step.name.ends_with("fill the new scratch file");
     let filled: Vec<_> = then
         .iter()
@@ -247,11 +247,11 @@ fn an_existing_file_is_only_read() {
     probe(&[])
         .success()
         .stderr(contains("Nothing will be written"));
-    // Named, but nobody is there to confirm.
+    // Named, but without a confirmation.
     probe(&["--destroy", "file"])
         .code(3)
         .stderr(contains("nothing was written"));
-    // Another one named.
+    // Another file is named.
     probe(&["--destroy", "other", "--yes"])
         .code(3)
         .stderr(contains("other"));
@@ -274,7 +274,7 @@ fn what_a_file_holds_is_told_before_it_is_destroyed() {
     assert.code(3).stdout("").stderr(told);
 }
 
-/// Root may not see every process, where a container or a security module hides some; here a capability is missing.
+/// Root may not see every process, where a container or a security module hides some. Here, root lacks a capability.
 #[test]
 fn root_is_not_told_that_root_could_see_more() {
     let dir = disk_dir();
@@ -352,7 +352,7 @@ fn a_workload_that_writes_names_what_lets_it_write_to_an_existing_file() {
     assert!(fs::read(dir.path().join("file")).unwrap() == bytes);
 }
 
-/// A loop device over a file with a file system in it, detached at the end.
+/// A loop device over a file with a file system in it, detached on drop.
 struct Loop(PathBuf);
 
 impl Loop {
@@ -419,7 +419,7 @@ fn a_block_device_with_a_file_system_is_refused() {
     );
 }
 
-/// A probe of a device with everything allowed that can be.
+/// Probes a device with every permission that an option can give.
 fn all_allowed(dir: &Path, device: &Path) -> assert_cmd::assert::Assert {
     let mut command = fathom(dir);
     command.args(["probe", "--only", QUICK, "--budget", "64MiB", "--yes"]);
@@ -458,7 +458,7 @@ fn a_device_under_a_mounted_loop_device_is_refused_with_its_name() {
     assert!(checked.unwrap().success(), "the file system was damaged");
 }
 
-/// A probe of a device at a terminal of its own; `None` where script(1) is not installed.
+/// Probes a device in a terminal of its own; `None` if script(1) is not installed.
 fn at_a_terminal(device: &Loop) -> Option<std::process::Child> {
     let probe = format!(
         "{} probe {device} --destroy {device} --only {QUICK} --budget 64MiB",
@@ -476,7 +476,7 @@ fn at_a_terminal(device: &Loop) -> Option<std::process::Child> {
     script.ok()
 }
 
-/// What is said until the question stands.
+/// Returns the output up to the question.
 fn until_asked(stdout: &mut impl std::io::Read) -> Vec<u8> {
     let mut said = Vec::new();
     let mut byte = [0];

@@ -1,4 +1,4 @@
-//! `fathom reproduce` as a user meets it: what is printed and kept, what is not run twice, input that is wrong.
+//! Tests `fathom reproduce`: its output and saved files, reuse of existing runs, and wrong input.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use crate::common;
@@ -12,7 +12,7 @@ fn fathom() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fathom"))
 }
 
-/// The shortest reproduction whose small buffers are full: 4 MiB hold 1024 pages.
+/// Returns the shortest reproduction that fills its small buffers: 4 MiB hold 1024 pages.
 fn quick(out: &Path) -> Command {
     let mut command = fathom();
     command.args(["reproduce", "epo", "--quick", "--writes", "2000", "--out"]);
@@ -20,23 +20,23 @@ fn quick(out: &Path) -> Command {
     command
 }
 
-/// The line of a table in a text: the first that begins so after `heading`.
+/// Returns the first line after `heading` that begins with `begins`.
 fn line_after<'a>(text: &'a str, heading: &str, begins: &str) -> &'a str {
     let (_, rest) = text.split_once(heading).unwrap();
     let mut lines = rest.lines();
     lines.find(|line| line.starts_with(begins)).unwrap()
 }
 
-/// What is printed as JSON is what `results.json` holds, with the version of its schema.
+/// Checks the results against the schema: the printed JSON is `results.json` plus the version of its schema.
 fn described(results: &Value) {
     let mut printed = results.clone();
     printed["schema"] = 1.into();
     common::schema::check("reproduce", &printed);
 }
 
-/// "Larger pages usually give a higher throughput", on 2000 writes of each generator.
+/// Checks "Larger pages usually give a higher throughput", on 2000 writes of each generator.
 fn larger_pages(figure: &Value) {
-    // At least 1 % more: less is no difference. What was not measured says why.
+    // A difference below 1 % does not count. A claim that was not measured states why.
     let judged = figure["judged"].as_array().unwrap().iter();
     let larger = judged.filter(|j| j["text"].as_str().unwrap().starts_with("larger pages"));
     let (mut held, mut failed) = (0, 0);
@@ -55,7 +55,8 @@ fn larger_pages(figure: &Value) {
             }
         }
     }
-    // NoCache on all three generators, LRU and EPO on the one that fills its buffers; not BPLRU, which pads.
+    // Holds for NoCache on all three generators, and for LRU and EPO on the one that fills its buffers; fails for BPLRU,
+    // which pads.
     assert_eq!((held, failed), (5, 1));
 }
 
@@ -78,7 +79,7 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
-    // No buffer: the same at every size.
+    // Without a buffer, the time is the same at every size.
     let row = line_after(&text, "tpcc-like, mean response time (ms)", "no-cache");
     let cells: Vec<f64> = row
         .split_whitespace()
@@ -94,7 +95,8 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
     described(&results);
     let panels = results["panels"].as_array().unwrap();
     let figure = |id: &str| panels.iter().find(|panel| panel["id"] == id).unwrap();
-    // So few writes fill the buffers of two generators at 4 MiB alone: Figure 5 has nothing to compare on them.
+    // With so few writes, the buffers of two generators are full at 4 MiB only, so Figure 5 has nothing to compare on these
+    // two.
     let on = |id: &str| {
         let charts = figure(id)["charts"].as_array().unwrap();
         charts
@@ -112,10 +114,10 @@ fn a_quick_reproduction_says_what_was_measured_and_what_was_left_out() {
     ] {
         assert!(page.contains(said), "{said}");
     }
-    // The verdict is on top.
+    // The verdict is at the top.
     assert!(page.find("84 statements of the paper").unwrap() < page.find("<main").unwrap());
 
-    // What is there is not run again, and says the same.
+    // Existing runs are not run again and give the same results.
     let again = quick(dir.path()).assert().success().get_output().clone();
     let told = String::from_utf8(again.stderr).unwrap();
     assert_eq!(told.lines().count(), 3 * 9 * 4, "{told}");
@@ -179,7 +181,7 @@ fn parts_of_traces_are_called_parts() {
     );
     assert!(text.contains("were tested on parts of traces:"), "{text}");
     assert!(!text.contains("were tested on whole traces:"), "{text}");
-    // 300 writes fill no buffer, and nothing is said of one.
+    // 300 writes fill no buffer, so there is no claim about one.
     assert!(
         text.contains("nothing reached the drive in one of the runs: its buffer never was full"),
         "{text}"
@@ -198,13 +200,13 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Quick: one seed"), "{text}");
-    // papers/irbw/expected.toml: what is ours is not counted as the paper's.
+    // Our own claims in papers/irbw/expected.toml do not count as the paper's.
     let data = include_str!("../../../papers/irbw/expected.toml");
     let all = data.matches("[[figure.claim]]").count();
     let ours = data.matches("\nours = true").count();
     let counted = format!("{} statements of the paper were tested: ", all - ours);
     assert!(text.contains(&counted), "{counted}\n{text}");
-    // The quick study has no FAST: what is not run is named, and has no table of its head alone.
+    // The quick study leaves out FAST: it is named as not run, and there is no table without rows.
     assert!(
         text.contains("Not run, and not shown: Type A, FAST"),
         "{text}"
@@ -217,7 +219,7 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
     described(&results);
     let panels = results["panels"].as_array().unwrap();
     let of = |id: &str| panels.iter().find(|panel| panel["id"] == id).unwrap();
-    // Every chart has a value at every point: no run is missing.
+    // Every chart has a value at every point, so no run is missing.
     for panel in panels {
         for chart in panel["charts"].as_array().unwrap() {
             for line in chart["lines"].as_array().unwrap() {
@@ -230,7 +232,7 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
             }
         }
     }
-    // What does not depend on the length of a run: the paper's own Figure 6, and its open question.
+    // Independent of the length of a run: the paper's own Figure 6, and its open question.
     for (id, statements) in [("6", 6), ("performance or fairness", 3)] {
         let judged = of(id)["judged"].as_array().unwrap();
         assert_eq!(judged.len(), statements);
@@ -238,7 +240,7 @@ fn a_paper_that_is_data_gives_its_figures_and_what_became_of_each_statement() {
             assert_eq!(statement["verdict"], "holds", "{id}: {statement}");
         }
     }
-    // What the paper prints is drawn beside what was measured (Figure 11: 0.475 s under Deadline).
+    // The values that the paper prints are drawn beside the measured ones (Figure 11: 0.475 s under Deadline).
     let charts = of("11")["charts"].as_array().unwrap();
     let lines = charts
         .iter()

@@ -1,4 +1,5 @@
-//! Ctrl-C at any moment leaves a record from which `--resume` makes the profile of the run that was not interrupted.
+//! Tests that Ctrl-C at any moment leaves a record, and that `--resume` derives the same profile from it as an uninterrupted
+//! run.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,7 +37,8 @@ fn a_robust_run_resumes_to_the_same_bytes() {
     resumes_as_if_never_cut(&["probe", "model:ssd-c", "--seed", "11"], &[150, 600, 1200]);
 }
 
-/// Cuts a run short at moments (ms), resumes it, and compares every file with the uninterrupted run's; its stdout.
+/// Interrupts a run at these moments (ms), resumes it, and compares every file with the uninterrupted run's. Returns its
+/// standard output.
 fn resumes_as_if_never_cut(run: &[&str], moments: &[u64]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let begin = fathom(dir.path())
@@ -52,7 +54,7 @@ fn resumes_as_if_never_cut(run: &[&str], moments: &[u64]) -> String {
         let args = [run, &["--out", &out]].concat();
         let (code, said) = interrupt(dir.path(), &args, Duration::from_millis(ms));
         if code == Some(0) {
-            // The machine was faster than the interruption.
+            // The run ended before the interruption.
             continue;
         }
         assert_eq!(code, Some(1), "{said}");

@@ -1,4 +1,4 @@
-//! What is printed as JSON is as docs/schema says, with the version of it.
+//! Tests that JSON output conforms to docs/schema and includes the schema's version.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 const JOBS: &str =
     "[all]\nrw=randrw\nbs=4k\nsize=8m\nnumjobs=3\niodepth=4\nnumber_ios=100\nfsync=10\n";
 
-/// Runs a command with `--json`, and holds what it prints to the schema.
+/// Runs a command with `--json` and checks its output against the schema.
 fn described(dir: &Path, name: &str, args: &str) {
     let args = args.split(' ');
     let out = fathom(dir).args(args).arg("--json").output().unwrap();

@@ -1,4 +1,4 @@
-//! What is printed follows the width of the terminal and its characters, and what is printed for programs does not.
+//! Tests that output for people follows the terminal's width and character set, and that output for programs does not.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ name = "uniform"
 generate = { generator = "uniform", accesses = 300, range = { len = "16MiB" } }
 "#;
 
-/// What a command prints with a width, or with none.
+/// Returns the output of a command, with or without a given width.
 fn printed(dir: &Path, args: &[&str], columns: Option<&str>, locale: &str) -> String {
     let mut command = fathom(dir);
     command.args(args).env("LC_ALL", locale);
@@ -34,7 +34,7 @@ fn printed(dir: &Path, args: &[&str], columns: Option<&str>, locale: &str) -> St
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
-/// Two runs of a probe, two of a replay, jobs and a study; the commands that print a table.
+/// Creates two probe runs, two workload runs, jobs and a study. Returns the commands that print a table.
 fn prepared(dir: &Path) -> Vec<Vec<&'static str>> {
     quick_run(dir, "a", &[]);
     quick_run(dir, "b", &["model:ssd-b"]);
@@ -115,7 +115,7 @@ fn no_line_is_wider_than_the_terminal_and_no_word_is_broken() {
                 );
             }
             let new: Vec<&str> = words(&text).difference(&words(&wide)).copied().collect();
-            // A bar of the timeline, and a cell of a table in Markdown, is what it is by its width.
+            // Bars of the timeline depend on the width, so they are exempt.
             let told = |word: &&str| !word.starts_with(['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']);
             let new: Vec<&str> = new.into_iter().filter(told).collect();
             assert!(new.is_empty(), "{args:?} {columns}: {new:?}\n{text}");
@@ -123,7 +123,7 @@ fn no_line_is_wider_than_the_terminal_and_no_word_is_broken() {
     }
 }
 
-/// locale(7): `LC_ALL`, `LC_CTYPE` and `LANG` name the characters of a terminal; those of the locale C are ASCII.
+/// locale(7): `LC_ALL`, `LC_CTYPE` and `LANG` define the terminal's character set; the locale C has ASCII.
 #[test]
 fn the_locale_c_is_given_ascii() {
     let dir = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ fn a_log_is_told_progress_in_plain_lines() {
         .output()
         .unwrap();
     assert!(out.status.success());
-    // On a slow machine there are some.
+    // On a slow machine there is progress output.
     let said = String::from_utf8(out.stderr).unwrap();
     let plain = |c: char| c == '\n' || !c.is_control();
     assert!(said.chars().all(plain), "{said:?}");

@@ -1,4 +1,4 @@
-//! In which state a run finds its drive, and what is said of it.
+//! Tests the state in which a run finds its drive, and how it is reported.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -23,7 +23,7 @@ fn outcome(on: &str, more: &[&str]) -> Value {
     serde_json::from_slice(&fathom(&args).stdout).unwrap()
 }
 
-/// A drive in use answers no read from erased flash and moves data once it is written over.
+/// A filled drive serves all reads from programmed flash, and must move data once it is overwritten.
 #[test]
 fn a_run_begins_on_a_filled_drive_unless_told_otherwise() {
     let usual = outcome("model:nvme", &[]);
@@ -39,11 +39,11 @@ fn a_run_begins_on_a_filled_drive_unless_told_otherwise() {
             .as_f64()
             .unwrap()
     };
-    // A read of what was never written does not wait for the array, which takes tens of microseconds.
+    // A read of unwritten data does not wait for the flash array, which takes tens of microseconds.
     assert!(mean(&fresh) + 20_000.0 < mean(&usual), "{fresh} {usual}");
 }
 
-/// DiskSim's drive begins full, and a disk answers from where its arm is.
+/// DiskSim's drive begins full, and a disk's response depends on the position of its arm.
 #[test]
 fn drives_that_are_never_empty_are_taken_as_they_are() {
     for on in ["model:ms-ssd", "model:seagate-barracuda-iv"] {
@@ -86,7 +86,7 @@ fn the_state_and_its_warning_stand_on_the_page_and_in_the_run() {
     }
 }
 
-/// 161 GiB: by requests this takes seconds, and minutes without optimizations.
+/// 161 GiB: filling it by requests takes seconds, or minutes in a debug build.
 #[test]
 fn a_large_drive_is_filled_at_once() {
     let outcome = outcome("model:epo", &["--arrival", "closed:8"]);
@@ -133,7 +133,7 @@ fn a_buffer_that_a_drive_does_not_have_is_said_with_its_size() {
 const VERIFIED: &str =
     "[w]\nrw=randwrite\nbs=4k\nsize=2m\nverify=crc32c\niodepth=8\nioengine=libaio\n";
 
-/// Every command that plays jobs keeps the bytes that they verify.
+/// Every command that runs jobs keeps the data that they verify.
 #[test]
 fn jobs_that_verify_run_everywhere() {
     let dir = tempfile::tempdir().unwrap();

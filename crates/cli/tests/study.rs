@@ -1,4 +1,4 @@
-//! `fathom study` and `fathom run` as a user meets them: studies that are killed and go on, input that is wrong.
+//! Tests `fathom study` and `fathom run`: interrupted and resumed studies, and wrong input.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use assert_cmd::Command;
@@ -40,7 +40,7 @@ fn study_in(dir: &Path, text: &str) -> std::path::PathBuf {
     path
 }
 
-/// The finished runs of a study, by name, with when they were written.
+/// Returns the finished runs of a study: name, time of writing, contents.
 fn finished(out: &Path) -> Vec<(String, SystemTime, Vec<u8>)> {
     let Ok(entries) = fs::read_dir(out.join("runs")) else {
         return Vec::new();
@@ -51,7 +51,7 @@ fn finished(out: &Path) -> Vec<(String, SystemTime, Vec<u8>)> {
             let file = path.join("run.json");
             let written = fs::metadata(&file).ok()?.modified().ok()?;
             let name = path.file_name()?.to_string_lossy().into_owned();
-            // One that is being written is no run yet.
+            // A run that is being written does not count.
             (!name.starts_with('.')).then_some(())?;
             Some((name, written, fs::read(&file).ok()?))
         })
@@ -110,13 +110,13 @@ fn a_study_that_was_killed_goes_on_and_ends_the_same() {
     summary(&whole, &String::from_utf8(output.stdout).unwrap());
 }
 
-/// What stands beside the runs, against what is printed.
+/// Checks the files beside the runs against the printed output.
 fn summary(out: &Path, printed: &str) {
     let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
     assert_eq!(read("summary.txt"), printed);
     let cells = read("cells.csv");
     let lines: Vec<Vec<&str>> = cells.lines().map(|l| l.split(',').collect()).collect();
-    // Two workloads with three buffers each, of four seeds.
+    // Two workloads with three buffers each, over four seeds, and the header.
     assert_eq!(lines.len(), 7, "{cells}");
     assert_eq!(lines[0][..3], ["workload", "buffer", "seeds"]);
     assert_eq!(lines[1][..3], ["random", "fifo", "4"]);
@@ -157,7 +157,7 @@ fn a_run_that_is_damaged_or_has_no_checksum_is_run_again_and_told() {
     let whole = finished(&out);
     let names: Vec<&str> = whole.iter().map(|(name, ..)| name.as_str()).collect();
     let file = |run: usize, name: &str| out.join("runs").join(names[run]).join(name);
-    // A digit of a figure, a run of an older version, and sums that are damaged.
+    // A changed digit in a figure, a run of an older version, and damaged checksums.
     let text = fs::read_to_string(file(0, "run.json")).unwrap();
     let flipped = text.replacen("\"count\": 1500", "\"count\": 1501", 1);
     assert_ne!(flipped, text);

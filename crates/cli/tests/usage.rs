@@ -1,4 +1,4 @@
-//! Every subcommand does what its help says; wrong usage and wrong input end with the right code and words.
+//! Tests that every subcommand does what its help says, and that wrong usage and input give the right exit code and message.
 
 #![allow(
     clippy::unwrap_used,
@@ -151,13 +151,13 @@ fn a_list_of_lists_says_what_can_be_listed() {
     }
 }
 
-/// An installed program has no directory of examples beside it.
+/// An installed program has no directory of examples.
 #[test]
 fn every_example_comes_with_the_program_and_no_help_points_to_the_sources() {
     let dir = tempfile::tempdir().unwrap();
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let names = names(std::path::Path::new(sources));
-    // Programs of the library's are for those who have its sources.
+    // The library's example programs are for users with its sources only.
     for name in names.iter().filter(|name| !name.ends_with(".rs")) {
         let text = fs::read_to_string(format!("{sources}/{name}")).unwrap();
         fathom(dir.path())
@@ -305,7 +305,7 @@ fn profiles_that_differ_are_1() {
         }
         fs::create_dir_all(dir.path().join(name)).unwrap();
         let path = dir.path().join(name).join("profile.toml");
-        // What was changed by hand has no checksum any more.
+        // The edited file no longer matches its checksum, so the checksums are removed.
         let _ = fs::remove_file(path.with_file_name("sums.txt"));
         fs::write(path, toml::to_string(&profile).unwrap()).unwrap();
     }

@@ -1,29 +1,30 @@
-//! Memory that `O_DIRECT` takes, and bytes that no drive can compress.
+//! Aligned memory for `O_DIRECT`, and incompressible data for writes.
 
-#![allow(unsafe_code)] // A view of aligned pages as bytes; nothing else.
+#![allow(unsafe_code)] // Views aligned pages as bytes; nothing else.
 
 use fathom_base::Rng;
 use rustix::io::Errno;
 use std::slice;
 
-/// The alignment of every buffer, in bytes: at least what any block device asks of memory.
+/// Alignment of every buffer, in bytes. No block device requires more.
 pub(crate) const ALIGN_BYTES: usize = 4096;
 
-/// The longest buffer, in bytes: whole pages whose length the 32 bits of an entry of io_uring can say.
+/// Maximum length of a buffer, in bytes: the largest number of whole pages that the 32-bit length of an io_uring entry can
+/// hold.
 pub(crate) const BYTES_MAX: u64 = u32::MAX as u64 - u32::MAX as u64 % ALIGN_BYTES as u64;
 
 #[derive(Clone)]
 #[repr(C, align(4096))]
 struct Page([u8; ALIGN_BYTES]);
 
-/// Bytes that begin at a multiple of [`ALIGN_BYTES`]. The memory stays where it is when the value is moved.
+/// A byte buffer aligned to [`ALIGN_BYTES`]. Moving the value does not move the memory.
 pub(crate) struct AlignedBuffer(Vec<Page>);
 
 impl AlignedBuffer {
-    /// Zeros, at least `bytes` of them. The pages are touched here, so that no page fault falls into a measurement.
+    /// Returns at least `bytes` zero bytes. Touches the pages now, so that no page fault disturbs a measurement.
     ///
     /// # Errors
-    /// EINVAL above [`BYTES_MAX`], ENOMEM where there is no memory for it.
+    /// EINVAL above [`BYTES_MAX`]; ENOMEM if the memory cannot be allocated.
     pub(crate) fn new(bytes: u64) -> Result<Self, Errno> {
         if bytes > BYTES_MAX {
             return Err(Errno::INVAL);
@@ -35,38 +36,37 @@ impl AlignedBuffer {
         Ok(Self(held))
     }
 
-    /// All of it.
+    /// Returns the whole buffer.
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the vector owns `len` pages of ALIGN_BYTES initialised bytes each, without padding, and `&self`
         // keeps them alive and unchanged.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len() * ALIGN_BYTES) }
     }
 
-    /// All of it, to write.
+    /// Returns the whole buffer for writing.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `&mut self` makes the view the only one.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len() * ALIGN_BYTES) }
     }
 }
 
-/// As many as stay in the cache beside what is written: fetching them from behind it took longer than all else that a
-/// write costs us.
+/// Size of the word list. It must stay in the processor's cache beside the data written: fetching it from memory took longer
+/// than everything else that a write costs.
 const NOISE_WORDS: usize = 1 << 13;
 const WORD_BYTES: usize = size_of::<u64>();
 
-/// The bytes of writes that bring none: seeded, incompressible, and never the same twice.
+/// Generates the data of writes that carry none: seeded, incompressible and never repeated.
 ///
-/// A list of random words is read at a place that moves, and every 4 KiB piece is xored with a key of its own.
-/// So a piece does not compress, and no two pieces (nor any two sectors at one place in them) are equal, whatever the
-/// unit in which a drive looks for duplicates. It costs about one copy of the data, before the clock of the
-/// request starts.
+/// Each 4 KiB piece is read from a random position in a list of random words and XORed with a key of its own. A piece
+/// therefore does not compress, and no two pieces (nor any two sectors at the same position in them) are equal, whatever
+/// unit a drive deduplicates by. Costs about one copy of the data, before the request's latency starts to count.
 pub(crate) struct Noise {
     words: Vec<u64>,
     keys: Rng,
 }
 
 impl Noise {
-    /// Fixed by `seed`, as is the sequence of all fills.
+    /// Creates the generator. `seed` determines the sequence of all fills.
     pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed, 0x006e_6f69_7365);
         Self {
@@ -75,7 +75,7 @@ impl Noise {
         }
     }
 
-    /// Fills `bytes`; a rest that is no whole word stays as it is (lengths are whole blocks).
+    /// Fills `bytes`. A remainder shorter than a word keeps its content; lengths are whole blocks.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for piece in bytes.chunks_mut(ALIGN_BYTES) {
             let key = self.keys.next_u64();
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(sectors.len(), data.len() / 512);
         let mut counts = [0u32; 256];
         data.iter().for_each(|&b| counts[usize::from(b)] += 1);
-        // 16384 expected of each, standard deviation 128; keys correlate pieces, so the bound is wide.
+        // 16384 of each expected, standard deviation 128; the keys correlate pieces, so the bounds are wide.
         assert!(
             counts.iter().all(|c| (15_000..18_000).contains(c)),
             "{counts:?}"

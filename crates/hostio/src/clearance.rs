@@ -1,7 +1,7 @@
-//! Leave to write to a target: as it was when it was judged, to be looked at again before the first byte is written.
+//! Permission to write to a target, checked again right before the first write.
 //!
-//! Between the first look and the user's word minutes may pass. A file system, a LUKS header or a loop device that came in
-//! between is data that nobody agreed to lose, whatever `destroy` names.
+//! Minutes may pass between the first check and the user's confirmation. A file system, a LUKS header or a loop device that
+//! appeared in between holds data that the user did not agree to lose, even if `destroy` names the target.
 
 use crate::error::{HostError, Refused};
 use crate::finding::Finding;
@@ -10,25 +10,25 @@ use crate::safety::judge;
 use crate::usage;
 use rustix::fd::RawFd;
 
-/// What was found at an opened target, and what it takes to find it again. It speaks for as long as the device is open.
+/// The findings at an opened target, and the data needed to check them again. Valid while the device is open.
 #[derive(Clone, Debug)]
 pub struct Clearance {
     inspection: Inspection,
     opened: Option<OpenedForWriting>,
 }
 
-/// A target that existed before and is going to be written to.
+/// An existing target opened for writing.
 #[derive(Clone, Debug)]
 struct OpenedForWriting {
     destroy: Option<String>,
-    /// The descriptors of ours that are no other user.
+    /// Our own descriptors, which do not count as another user.
     own: Vec<RawFd>,
     place: Place,
     stamp: u64,
 }
 
 impl Clearance {
-    /// Leave that needs no second look: nothing is written, or only a file of our own.
+    /// Returns a clearance without a second check: nothing is written, or only to our own scratch file.
     pub(crate) fn harmless(inspection: Inspection) -> Self {
         Self {
             inspection,
@@ -36,7 +36,7 @@ impl Clearance {
         }
     }
 
-    /// Looks at a target that is open for writing at `place`, and judges it. `own` are our descriptors of it.
+    /// Inspects and judges a target that is open for writing at `place`. `own` are our descriptors of it.
     ///
     /// # Errors
     /// [`HostError::Refused`] from the safety lock.
@@ -60,17 +60,17 @@ impl Clearance {
         })
     }
 
-    /// What was found.
+    /// Returns the inspection of the target.
     pub fn inspection(&self) -> &Inspection {
         &self.inspection
     }
 
-    /// Looks once more, after the user's word and before the first byte is written. Takes milliseconds, and up to a second
-    /// where somebody has the target open.
+    /// Inspects the target again, after the user's confirmation and before the first write. Takes milliseconds, or up to a
+    /// second if another process has the target open.
     ///
     /// # Errors
-    /// [`HostError::Refused`] where the safety lock refuses now, where anything is found that was not there before, or
-    /// where the contents were changed.
+    /// [`HostError::Refused`] if the safety lock refuses now, if there is a finding that was not there before, or if the
+    /// contents changed.
     pub fn renew(&self) -> Result<(), HostError> {
         let Some(opened) = &self.opened else {
             return Ok(());
@@ -103,14 +103,14 @@ impl Clearance {
 }
 
 impl OpenedForWriting {
-    /// Looks at the target as it is now, and judges it.
+    /// Inspects the target in its current state and judges it.
     fn look(&self, target: &Inspection) -> Result<Look, HostError> {
         let mut look = Look::at(&target.path)?;
         let users = usage::processes(&look.storage, &self.own);
         let inspection = &mut look.inspection;
         inspection.findings.extend(users);
         inspection.given.clone_from(&target.given);
-        // What is open now lies no longer at this path.
+        // The open file is no longer the one at this path.
         let exchanged = look.place != self.place;
         inspection
             .findings

@@ -1,4 +1,4 @@
-//! The monotonic clock of the host, counted from the opening of a device; and pauses.
+//! The host's monotonic clock, counted from the opening of a device, and pauses.
 
 use fathom_base::Time;
 use rustix::thread::{clock_nanosleep_absolute, nanosleep};
@@ -6,7 +6,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Nanoseconds since it was made; it never goes backwards and never jumps with the wall clock.
+/// A clock in nanoseconds since its creation. It never goes backwards and ignores changes of the wall clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     origin_ns: u64,
@@ -14,24 +14,24 @@ pub(crate) struct Clock {
 
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
-    // The kernel's monotonic clock counts from boot: both parts are never negative.
+    // The kernel's monotonic clock counts from boot, so both parts are non-negative.
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
 impl Clock {
-    /// Starts at zero.
+    /// Starts a clock at zero.
     pub(crate) fn start() -> Self {
         Self {
             origin_ns: monotonic_ns(),
         }
     }
 
-    /// Now.
+    /// Returns the current time.
     pub(crate) fn now(self) -> Time {
         Time(monotonic_ns() - self.origin_ns)
     }
 
-    /// Sleeps in the kernel until `until`; a signal does not shorten it.
+    /// Sleeps in the kernel until `until`; signals do not end the sleep early.
     pub(crate) fn sleep(self, until: Time) {
         let at = self.origin_ns.saturating_add(until.0);
         let request = Timespec {
@@ -44,7 +44,7 @@ impl Clock {
     }
 }
 
-/// Does nothing for so long, in milliseconds below a second; a signal may end it sooner.
+/// Sleeps for `ms` milliseconds, which must be below 1000. A signal may end it early.
 pub(crate) fn pause(ms: u32) {
     let _woken_early_is_fine = nanosleep(&Timespec {
         tv_sec: 0,

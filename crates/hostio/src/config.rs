@@ -1,28 +1,28 @@
-//! What to open, and how.
+//! The configuration of [`crate::open`]: which target, and how to open it.
 
 use crate::error::HostError;
 use crate::identity::QueueLimits;
 use std::path::PathBuf;
 
-/// The longest read or write, in bytes.
+/// Maximum length of a read or write, in bytes.
 pub const MAX_REQUEST_BYTES: u64 = 1 << 20;
-/// The greatest queue depth.
+/// Maximum queue depth.
 pub(crate) const QUEUE_DEPTH_MAX: u32 = 4096;
-/// What the block layer of Linux queues where a drive does not tell: `BLKDEV_DEFAULT_RQ` (include/linux/blkdev.h, 6.18).
+/// Queue depth where the drive reports none: the block layer's default, `BLKDEV_DEFAULT_RQ` (include/linux/blkdev.h, 6.18).
 const QUEUE_DEPTH_UNKNOWN: u32 = 128;
-/// How many requests may be in flight.
+/// Maximum number of requests in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueDepth {
-    /// So many, 1 to 4096.
+    /// This number of requests, 1 to 4096.
     Fixed(u32),
-    /// As many as the kernel queues for the drive, `queue/nr_requests` in sysfs, up to 4096: "how many
-    /// requests may be allocated in the block layer", for one hardware queue (Documentation/ABI/stable/sysfs-block). One
-    /// thread, which all requests come from, uses the queue of the processor that it runs on. 128 where it is not known.
+    /// The kernel's queue size for the drive, `queue/nr_requests` in sysfs, up to 4096: "how many requests may be allocated
+    /// in the block layer", for one hardware queue (Documentation/ABI/stable/sysfs-block). All requests come from one
+    /// thread, which uses the queue of the processor it runs on. 128 where the size is unknown.
     Drive,
 }
 
 impl QueueDepth {
-    /// In numbers, for a drive.
+    /// Returns the depth as a number, for a drive with these limits.
     pub(crate) fn of(self, limits: &QueueLimits) -> Result<u32, HostError> {
         let max = QUEUE_DEPTH_MAX;
         match self {
@@ -37,28 +37,28 @@ impl QueueDepth {
     }
 }
 
-/// What to open, and how.
+/// Configuration of [`crate::open`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// A directory (a scratch file is made in it), a regular file or a block device.
+    /// Path of a directory (a scratch file is created in it), a regular file or a block device.
     pub path: PathBuf,
-    /// Open for reading only and never write.
+    /// Open read-only and never write.
     pub read_only: bool,
     /// The name or serial number of a target whose contents may be destroyed; see [`crate::safety`].
     pub destroy: Option<String>,
-    /// The size of the scratch file in bytes, rounded up to 64 KiB; `None` for a quarter of the free room, between
-    /// 64 MiB and 4 GiB. For a directory only.
+    /// Size of the scratch file in bytes, rounded up to 64 KiB. `None` takes a quarter of the free space, between 64 MiB and
+    /// 4 GiB. Valid for a directory only.
     pub scratch_bytes: Option<u64>,
-    /// Requests that may be in flight.
+    /// Maximum number of requests in flight.
     pub queue_depth: QueueDepth,
-    /// Whether a completed read brings its bytes. Costs a copy.
+    /// Return the data of completed reads. Costs a copy per read.
     pub keep_data: bool,
-    /// Of the bytes of writes that bring none.
+    /// Seed of the generated data, used by writes that carry none.
     pub seed: u64,
 }
 
 impl HostConfig {
-    /// The path with the defaults: written to as far as the safety lock allows, a queue depth of 32, no data kept.
+    /// Returns the defaults for a path: writes as far as the safety lock allows, queue depth 32, read data not kept.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -76,7 +76,7 @@ impl HostConfig {
 mod tests {
     use super::*;
 
-    /// `nr_requests` of Documentation/ABI/stable/sysfs-block; `BLKDEV_DEFAULT_RQ` where it is not told.
+    /// `nr_requests` is described in Documentation/ABI/stable/sysfs-block; `BLKDEV_DEFAULT_RQ` applies where it is missing.
     #[test]
     fn the_depth_of_a_drive_is_what_the_kernel_queues_for_it() {
         let of = |requests| {

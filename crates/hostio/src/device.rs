@@ -1,16 +1,16 @@
-//! The device: requests in, completions out, on the host's clock.
+//! A real drive or file as a [`Device`], on the host's clock.
 //!
-//! A request's clock starts right before the kernel is called and stops right after its completion was seen. A completion that
-//! comes while the caller does something else is seen, and stamped, in the next [`Device::wait`]. The host's own time
-//! in the kernel is part of every latency, as it is for any program.
+//! The latency of a request runs from right before the call into the kernel to right after its completion was seen. A
+//! completion that arrives while the caller does something else is seen and stamped in the next [`Device::wait`]. Every
+//! latency includes the host's own time in the kernel, as for any program.
 //!
-//! - A read or write is cut into several by the kernel where it is longer than [`crate::QueueLimits::max_request_bytes`].
-//! - A flush is an `fdatasync` of the file; for a device that includes the drive's own cache.
-//! - A trim punches a hole into a file, whose room is then no longer reserved. On a block device it is a discard, which Linux offers as a
-//!   blocking call: it is made within the next `wait`, one at a time, and its latency includes what it waited for that.
-//! - What a place holds is asked of the file system (holes, also what is allocated and not written), then read outside of the
-//!   ring. A loop device and a drive tell of no holes.
-//! - With `read_only`, a flush completes at once: there is nothing of ours to flush, and nothing of anybody's is written.
+//! - The kernel splits a read or write that is longer than [`crate::QueueLimits::max_request_bytes`].
+//! - A flush is an `fdatasync` of the file. On a device, that includes the drive's own cache.
+//! - A trim of a file punches a hole; its space is then no longer reserved. A trim of a block device is a discard, a
+//!   blocking call in Linux. The next `wait` makes one of them, and its latency includes the time until then.
+//! - [`Device::contents`] asks the file system about holes (also allocated but unwritten ranges), then reads outside of the
+//!   ring. Loop devices and drives report no holes.
+//! - With `read_only`, a flush completes at once. There is nothing of ours to flush, and other users' data is not written.
 
 use crate::buffer::{AlignedBuffer, Noise};
 use crate::clearance::Clearance;
@@ -33,14 +33,14 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-/// What a request needs besides its transfer.
+/// The data kept with a transfer.
 struct Ticket {
     request: Request,
     submitted: Time,
 }
 
-/// A real drive or file; made by [`crate::open`]. Dropping it waits for the requests in flight. It stays in the thread
-/// that opened it:
+/// A real drive or file, opened by [`crate::open`]. Dropping it waits for the requests in flight. It cannot be sent to
+/// another thread:
 ///
 /// ```compile_fail,E0277
 /// fn moved<T: Send>() {}
@@ -48,7 +48,7 @@ struct Ticket {
 /// ```
 pub struct HostDevice {
     ring: Ring<Ticket>,
-    /// What is claimed beside the file for as long as it is open.
+    /// Descriptors that hold claims while the device is open.
     _guards: Vec<OwnedFd>,
     info: DeviceInfo,
     clearance: Clearance,
@@ -84,17 +84,17 @@ impl HostDevice {
         })
     }
 
-    /// What the drive tells about itself, or the drive under the file.
+    /// Returns the identity of the drive, or of the drive under the file.
     pub fn identity(&self) -> &Identity {
         &self.inspection().identity
     }
 
-    /// What was known of the target when it was opened.
+    /// Returns the inspection made when the target was opened.
     pub fn inspection(&self) -> &Inspection {
         self.clearance.inspection()
     }
 
-    /// Leave to write, to be renewed after the user's word.
+    /// Returns the permission to write, to be renewed after the user's confirmation.
     pub fn clearance(&self) -> &Clearance {
         &self.clearance
     }
@@ -114,20 +114,20 @@ impl HostDevice {
         }
     }
 
-    /// Completes a request that never goes to the kernel.
+    /// Completes a request without calling the kernel.
     fn complete_now(&mut self, request: &Request, result: Result<(), IoError>) {
         let now = self.clock.now();
         self.ready
             .push(Completion::of(request, now..now, result, None));
     }
 
-    /// A buffer with the bytes of a write in it; for a read, any buffer; nothing for what moves no bytes.
+    /// Returns a buffer with the data of a write, or any buffer for a read; `None` for requests without data.
     fn buffer_for(&mut self, request: &Request) -> Result<Option<AlignedBuffer>, Errno> {
         if !matches!(request.op, Op::Read | Op::Write) {
             return Ok(None);
         }
         let len = request.len;
-        // As long as this one: buffers of the longest request each would not stay in the cache.
+        // Sized for this request: buffers of the maximum length would not stay in the processor's cache.
         let spare = self.spare.pop();
         let spare = spare.filter(|b| b.bytes().len() as u64 >= len);
         let mut buffer = match spare {
@@ -165,13 +165,13 @@ impl HostDevice {
         }
     }
 
-    /// Completes a request with an error that the kernel never saw.
+    /// Completes a request with an error, without the kernel having seen it.
     fn refuse(&mut self, request: &Request, errno: Errno) {
         let kind = IoErrorKind::Os(errno.raw_os_error());
         self.complete_now(request, Err(request.error(kind)));
     }
 
-    /// Makes the oldest discard of a block device, if any.
+    /// Executes the oldest discard of a block device, if there is one.
     fn discard_one(&mut self) {
         let Some(Ticket { request, submitted }) = self.discards.pop_front() else {
             return;
@@ -188,7 +188,7 @@ impl HostDevice {
         self.ready.push(done);
     }
 
-    /// Reads a place, outside of the ring.
+    /// Reads a range outside of the ring.
     fn read_aside(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Errno> {
         let mut done = 0;
         while done < bytes.len() {
@@ -201,19 +201,19 @@ impl HostDevice {
         Ok(())
     }
 
-    /// Whether the file system keeps nothing at a place of a file. One that knows no holes says that it keeps everything.
+    /// Returns true if the file system stores no data in a range. A file system without holes reports data everywhere.
     fn is_hole(&self, offset: u64, len: u64) -> bool {
         if self.inspection().kind == Kind::Block {
             return false;
         }
         match seek(self.ring.file(), SeekFrom::Data(offset)) {
             Ok(data) => data >= offset + len,
-            // No data behind the place.
+            // ENXIO: no data from here to the end.
             Err(errno) => errno == Errno::NXIO,
         }
     }
 
-    /// Moves what is complete to `done`; whether there was anything.
+    /// Moves completed requests to `done` and returns true if there were any.
     fn collect(&mut self, done: &mut Vec<Completion>) -> bool {
         let before = done.len();
         done.append(&mut self.ready);
@@ -300,12 +300,12 @@ impl Device for HostDevice {
     }
 }
 
-/// Whether all bytes are equal.
+/// Returns true if all bytes are equal.
 fn is_blank(bytes: &[u8]) -> bool {
     bytes.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// What an error number of the kernel means for a request.
+/// Maps an error number of the kernel to an error kind.
 fn kind_of(errno: Errno, op: Op) -> IoErrorKind {
     match errno {
         Errno::NOSPC | Errno::DQUOT | Errno::FBIG => IoErrorKind::NoSpace,
@@ -316,7 +316,7 @@ fn kind_of(errno: Errno, op: Op) -> IoErrorKind {
         }
         Errno::OPNOTSUPP => IoErrorKind::Unsupported,
         Errno::ROFS => IoErrorKind::ReadOnly,
-        // A read that met the end of the file: somebody cut it short.
+        // A read hit the end of the file: another process truncated it.
         Errno::OVERFLOW if op == Op::Read => IoErrorKind::OutOfRange,
         other => IoErrorKind::Os(other.raw_os_error()),
     }

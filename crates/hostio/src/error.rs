@@ -1,4 +1,4 @@
-//! Why a target was not opened: what was found, and what to do.
+//! Errors of inspecting and opening a target, with advice for the user.
 
 use crate::finding::Finding;
 use fathom_base::Bytes;
@@ -8,19 +8,19 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The safety lock's answer: what was found and what would open it.
+/// A refusal by the safety lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The target.
+    /// Path of the target.
     pub path: PathBuf,
-    /// What speaks against writing to it; empty where `destroy` named something else.
+    /// Reasons against writing; empty if `destroy` named something else.
     pub found: Vec<Finding>,
-    /// What to do, in a sentence.
+    /// What the user can do, in a sentence.
     pub advice: String,
 }
 
 impl Refused {
-    /// A refusal of a target.
+    /// Creates a refusal for a target.
     pub(crate) fn of(path: &Path, found: Vec<Finding>, advice: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
@@ -42,71 +42,71 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Why a target was not inspected or not opened.
+/// Why a target could not be inspected or opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// The safety lock.
+    /// The safety lock refused.
     #[error(transparent)]
     Refused(#[from] Refused),
 
-    /// There is nothing at this path.
+    /// The path does not exist.
     #[error("{}: no such file, directory or device", path.display())]
     NotFound {
-        /// As given.
+        /// Path as given.
         path: PathBuf,
     },
 
-    /// The operating system does not allow it.
+    /// The operating system denies access.
     #[error("{}: no permission to {action} ({owner}); run as root or as a user who may", path.display())]
     NoPermission {
-        /// What was to be opened.
+        /// Path that was to be opened.
         path: PathBuf,
-        /// What was to be done: `read`, `read and write`, `create a file in it`.
+        /// Intended action: `read`, `read and write`, `create a file in it`.
         action: &'static str,
-        /// Who may: owner, group and mode.
+        /// Owner, group and mode of the path.
         owner: String,
     },
 
-    /// Neither a directory, a regular file nor a block device, or one that cannot be measured as asked.
+    /// Not a directory, regular file or block device, or one that cannot be measured as requested.
     #[error("{}: {what}; {advice}", path.display())]
     Unsuitable {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
-        /// What it is.
+        /// Why it is unsuitable.
         what: String,
-        /// What to do.
+        /// What the user can do.
         advice: &'static str,
     },
 
-    /// The file system does not bypass the page cache.
+    /// The file system does not support direct I/O.
     #[error(
         "{}: the file system ({file_system}) does not do direct I/O (O_DIRECT), so the page cache would be measured \
          instead of a drive; use a directory on ext4, XFS or Btrfs, or a block device",
         path.display()
     )]
     NoDirectIo {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
-        /// Its type, as mounted.
+        /// Type of the file system, as in mountinfo.
         file_system: String,
     },
 
-    /// Not enough room for a scratch file.
+    /// Not enough space for a scratch file.
     #[error(
         "{}: {} are free, and the scratch file needs {}; free some room, or give a smaller size or another directory",
         directory.display(), Bytes(*free_bytes).human(), Bytes(*needed_bytes).human()
     )]
     NotEnoughRoom {
-        /// Where it was to be.
+        /// Directory of the scratch file.
         directory: PathBuf,
-        /// Free for this user, in bytes.
+        /// Free bytes for this user.
         free_bytes: u64,
-        /// Free bytes that would do.
+        /// Free bytes that would suffice.
         needed_bytes: u64,
     },
 
-    /// The kernel does not allow io_uring, or has none that can be used.
+    /// The kernel denies io_uring, or has no usable version of it.
     #[error(
         "io_uring is not available ({source}): Linux 5.11 or later is needed, with /proc/sys/kernel/io_uring_disabled \
          at 0 and, in a container, a seccomp profile that allows io_uring_setup and io_uring_enter"
@@ -119,40 +119,40 @@ pub enum HostError {
     /// The queue depth is out of range.
     #[error("a queue depth of {depth} is not in 1..={max}")]
     QueueDepth {
-        /// As asked.
+        /// Depth as requested.
         depth: u32,
-        /// The greatest.
+        /// Maximum depth.
         max: u32,
     },
 
-    /// The kernel offers no scheduler of that name.
+    /// The kernel does not offer the scheduler.
     #[error(
         "{}: the kernel offers no scheduler `{name}` for it; it offers {offered}; name one of these, or load the module \
          first (`modprobe {name}`)",
         path.display()
     )]
     NoScheduler {
-        /// The device.
+        /// Path of the device.
         path: PathBuf,
-        /// What was asked for.
+        /// Name as requested.
         name: String,
-        /// What there is.
+        /// Names of the offered schedulers.
         offered: String,
     },
 
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
-        /// What failed.
+        /// Action that failed.
         action: &'static str,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
-/// An error of the operating system as one of ours.
+/// Converts an error of the operating system.
 pub(crate) fn os_error(path: &Path, action: &'static str, source: io::Error) -> HostError {
     let path = path.to_owned();
     match source.kind() {

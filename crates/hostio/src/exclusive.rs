@@ -1,11 +1,13 @@
-//! Opening a target for ourselves alone.
+//! Opens a target for exclusive use.
 //!
-//! A block device is claimed with `O_EXCL`, as a mount does (open(2)), and so is a block device that it stands on through a
-//! loop device, whose driver claims nothing. Device and file are locked with flock(2), which two runs of Fathom, udev and
-//! the tools that make file systems respect. A lease makes the opening fail instead of making its holder give way.
+//! A block device is claimed with `O_EXCL`, as a mount does (open(2)). The block device under a loop device is claimed as
+//! well, because the loop driver does not claim it. Device and file are locked with flock(2), which other runs of Fathom,
+//! udev and the mkfs tools respect. If another process holds a lease, the opening fails instead of making the holder give it
+//! up.
 //!
-//! For a regular file the kernel itself is asked at last: it grants a write lease only where nobody else has the file open,
-//! be it a process that cannot be seen, a loop device over another name of it, or a file on its way through a socket.
+//! For a regular file, the last check asks the kernel for a write lease. It grants one only if the file is not open
+//! elsewhere: in a process that cannot be seen, through a loop device over another name of it, or in transit through a
+//! socket.
 
 use crate::clock::pause;
 use crate::error::{HostError, Refused, os_error};
@@ -20,11 +22,13 @@ use rustix::fs::{
 use rustix::io::Errno;
 use std::path::Path;
 
-/// How often a lock is asked for, and the pause between: udev holds one while it looks at a changed drive.
+/// Number of attempts to lock, and the pause between them in milliseconds. udev holds a lock while it probes a changed
+/// drive.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE_MS: u32 = 50;
 
-/// Opens for reading and writing, with direct I/O, claimed and locked; and what has to stay open beside it.
+/// Opens for reading and writing with direct I/O, claims and locks. Returns the file, and the descriptors that must stay
+/// open beside it.
 pub(crate) fn open(look: &Look) -> Result<(OwnedFd, Vec<OwnedFd>), HostError> {
     let target = &look.inspection;
     let guards = claim_below(look)?;
@@ -32,13 +36,13 @@ pub(crate) fn open(look: &Look) -> Result<(OwnedFd, Vec<OwnedFd>), HostError> {
     if target.kind == Kind::Block {
         flags |= OFlags::EXCL;
     }
-    // Non-blocking for the opening alone: io_uring would give up requests of such a file that have to wait.
+    // O_NONBLOCK for the opening only: io_uring would fail requests that have to wait on such a file.
     let opened = open_at(&target.path, flags | OFlags::NONBLOCK, Mode::empty());
     let failed = |errno: Errno| os_error(&target.path, "read and write", errno.into());
     let file = match opened {
         Err(Errno::BUSY) => return Err(in_use(target, claimed(&target.path))),
         Err(Errno::AGAIN) => return Err(in_use(target, locked(target, "a lease"))),
-        // A program that runs, or a swap file.
+        // The file is a running program or a swap file.
         Err(Errno::TXTBSY) => return Err(in_use(target, locked(target, "a running program"))),
         opened => opened.map_err(failed)?,
     };
@@ -51,14 +55,14 @@ pub(crate) fn open(look: &Look) -> Result<(OwnedFd, Vec<OwnedFd>), HostError> {
     Ok((file, guards))
 }
 
-/// Opens for reading, with direct I/O; nothing is claimed or locked, for nobody is disturbed.
+/// Opens for reading with direct I/O. Claims and locks nothing, because reading disturbs no other user.
 pub(crate) fn open_to_read(target: &Inspection) -> Result<OwnedFd, HostError> {
     let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     open_at(&target.path, flags, Mode::empty())
         .map_err(|errno| os_error(&target.path, "read", errno.into()))
 }
 
-/// What is open, and the descriptors that are ours.
+/// Returns the identity of the open file, and the numbers of our own descriptors.
 pub(crate) fn ours(file: &OwnedFd, guards: &[OwnedFd]) -> Result<(Place, Vec<RawFd>), Errno> {
     let stat = fstat(file)?;
     let own = std::iter::once(file).chain(guards).map(|fd| fd.as_raw_fd());
@@ -66,7 +70,7 @@ pub(crate) fn ours(file: &OwnedFd, guards: &[OwnedFd]) -> Result<(Place, Vec<Raw
     Ok((place, own.collect()))
 }
 
-/// Claims the block devices that a loop device stands on.
+/// Claims the block devices under a loop device.
 fn claim_below(look: &Look) -> Result<Vec<OwnedFd>, HostError> {
     let below = look.storage.devices.iter();
     let below = below.filter(|shared| matches!(shared.way, Some(Way::Loop(_))));
@@ -86,7 +90,7 @@ fn lock(file: &OwnedFd, target: &Inspection) -> Result<(), HostError> {
     for _ in 0..LOCK_TRIES {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => {}
-            // A file system without locks (ENOLCK, EOPNOTSUPP) has none that anybody could hold.
+            // On a file system without locks (ENOLCK, EOPNOTSUPP) no other process can hold one either.
             _ => return Ok(()),
         }
         pause(LOCK_PAUSE_MS);

@@ -1,27 +1,27 @@
-//! What can be found at a target, and how much it weighs against writing.
+//! Findings at a target, and how strongly each speaks against writing.
 
 use crate::signature::Signature;
 use fathom_base::Bytes;
 use std::fmt;
 use std::path::PathBuf;
 
-/// How much a finding weighs.
+/// How strongly a finding speaks against writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Worth knowing; nothing depends on it.
+    /// Information only.
     Note,
-    /// Writing wants the target named in `destroy`.
+    /// Writing requires that `destroy` names the target.
     NameIt,
-    /// Nothing is written, whatever is named.
+    /// Writing is refused, whatever is named.
     Always,
 }
 
 /// A process that uses a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Process ID.
     pub pid: u32,
-    /// Its command, as the kernel keeps it; `?` where it does not tell.
+    /// Command name from the kernel; `?` if unknown.
     pub command: String,
 }
 
@@ -31,123 +31,123 @@ impl fmt::Display for Process {
     }
 }
 
-/// Something that was found at a target. A `device` is the kernel name of the target, of a part of it, or of
-/// what it is a part of; `what` is that or the path of a file.
+/// A finding at a target. A `device` is the kernel name of the target, of a part of it, or of a device that it is part of.
+/// `what` is such a name or the path of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
     /// `device` is mounted at `at`.
     Mounted {
-        /// Which device.
+        /// Kernel name of the device.
         device: String,
-        /// The mount point, in the namespace where it is mounted.
+        /// Mount point, in the namespace of the mount.
         at: PathBuf,
     },
-    /// `device` is held by another driver's `holder`.
+    /// `device` is held by another driver, `holder`.
     Held {
-        /// Which device, or the path of a file.
+        /// Kernel name of the device, or the path of a file.
         device: String,
-        /// The kernel name of what holds it (`dm-0`, `md0`), or the driver.
+        /// Kernel name of the holder (`dm-0`, `md0`), or its driver.
         holder: String,
     },
-    /// Used as swap.
+    /// The device or file is used as swap.
     Swap {
-        /// The device or file.
+        /// Device or file.
         device: String,
     },
-    /// A loop device stands on it.
+    /// A loop device uses it as its backing storage.
     LoopBacking {
-        /// The kernel name of the loop device.
+        /// Kernel name of the loop device.
         device: String,
-        /// The device or file that it stands on.
+        /// Backing device or file.
         backing: String,
     },
-    /// Somebody has it open exclusively (a mount in another namespace, a multi-device file system, a running `mkfs`).
+    /// It is open exclusively elsewhere (a mount in another namespace, a multi-device file system, a running `mkfs`).
     Claimed {
-        /// Which device.
+        /// Kernel name of the device.
         device: String,
     },
     /// A process has it open.
     Opened {
-        /// The device or file.
+        /// Device or file.
         what: String,
-        /// Which process.
+        /// The process.
         by: Process,
-        /// Whether it may write.
+        /// True if it is open for writing.
         writing: bool,
     },
-    /// A process has it in its memory.
+    /// A process has mapped it into its memory.
     Mapped {
-        /// The device or file.
+        /// Device or file.
         what: String,
-        /// Which process.
+        /// The process.
         by: Process,
     },
-    /// Somebody has locked it.
+    /// It is locked.
     Locked {
-        /// The device or file.
+        /// Device or file.
         what: String,
-        /// The kind of lock.
+        /// Kind of lock.
         kind: String,
-        /// Which process, where it is one.
+        /// The process, if a single one holds the lock.
         by: Option<Process>,
     },
-    /// The kernel says that something else has the file open, and nothing shows what.
+    /// The kernel reports another open of the file, by an unknown user.
     HeldByOthers,
-    /// It was written to or replaced while leave to write was being asked for.
+    /// It was written to or replaced between the check and the user's confirmation.
     Changed {
-        /// The device or file.
+        /// Device or file.
         what: String,
     },
-    /// It has partitions, by their kernel names.
+    /// It has partitions.
     Partitioned {
-        /// Kernel names.
+        /// Kernel names of the partitions.
         partitions: Vec<String>,
     },
     /// It carries a known signature.
     Signature(Signature),
-    /// The system does not show what uses it.
+    /// The system does not show its users.
     Hidden {
         /// What is missing.
         why: String,
     },
-    /// Some of what may use it could not be seen.
+    /// Some possible users could not be seen.
     Blind {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Its contents could not be looked at.
+    /// Its contents could not be inspected.
     Unread {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A regular file that was there before.
+    /// It is an existing regular file.
     ExistingFile,
-    /// A file with holes: reads of a hole touch no drive.
+    /// It is a file with holes; reads of a hole do not reach the drive.
     Sparse {
-        /// Bytes that have a place on the drive.
+        /// Allocated bytes.
         allocated_bytes: u64,
     },
-    /// A file with several names: what is written shows under all of them.
+    /// It is a file with several names; writes show under all of them.
     HardLinks {
-        /// How many names it has, this one among them.
+        /// Number of names, including this one.
         names: u64,
     },
-    /// Its ends are neither zeros nor a known signature.
+    /// The bytes inspected are neither blank nor a known signature.
     UnknownData,
     /// It is write-protected.
     WriteProtected,
-    /// Whether some processes have it open could not be seen.
+    /// The open files of some processes could not be seen.
     Unseen {
-        /// Which ones.
+        /// These processes.
         processes: Vec<Process>,
-        /// Whether this is root, to whom the system does not show them either.
+        /// True if this process runs as root, so that even root cannot see them.
         by_root: bool,
     },
 }
 
 impl Finding {
-    /// How much it weighs.
+    /// Returns how strongly the finding speaks against writing.
     pub fn weight(&self) -> Weight {
         match self {
             Finding::Mounted { .. }
@@ -229,7 +229,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The subject of a sentence: by name where there are few.
+/// Returns the subject of a sentence: up to two processes by name, more as a number.
 fn have(processes: &[Process]) -> String {
     match processes {
         [one] => format!("{one} has"),

@@ -1,4 +1,4 @@
-//! What a device or a file holds, as far as it is looked at.
+//! Examines the contents of a device or file, as far as they are inspected.
 
 use crate::buffer::AlignedBuffer;
 use crate::finding::Finding;
@@ -10,10 +10,10 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// A direct read begins at a multiple of this, which is a multiple of every logical block, in bytes.
+/// Alignment of direct reads in bytes, a multiple of every logical block size.
 const READ_ALIGN_BYTES: u64 = 64 << 10;
 
-/// What a block device holds; a number that differs when that was changed.
+/// Adds the findings about a block device's contents. Returns a hash that changes if the inspected contents change.
 pub(crate) fn of_block(path: &Path, node: &Node, found: &mut Vec<Finding>) -> u64 {
     let partitions = node.partitions();
     if !partitions.is_empty() {
@@ -29,12 +29,13 @@ pub(crate) fn of_block(path: &Path, node: &Node, found: &mut Vec<Finding>) -> u6
     held(path, contents, found)
 }
 
-/// Tells what the contents of a target are; a number that differs when they were changed.
+/// Adds the findings about the contents read. Returns a hash that changes if these contents change; 0 if they could not be
+/// read.
 fn held(path: &Path, contents: io::Result<Contents>, found: &mut Vec<Finding>) -> u64 {
     match contents {
         Ok(contents) => {
             let mut signatures = contents.signatures();
-            // What is surely there needs no second opinion.
+            // A long signature needs no second opinion from blkid.
             if signatures.iter().all(Signature::is_short) && !contents.blank() {
                 match ask_blkid(path) {
                     Some(told) if told.is_empty() || signatures.is_empty() => signatures = told,
@@ -54,8 +55,8 @@ fn held(path: &Path, contents: io::Result<Contents>, found: &mut Vec<Finding>) -
     }
 }
 
-/// A device opened for reading past the page cache, which does not see what was written past it: through another device
-/// over the same storage, or by a process with direct I/O.
+/// Opens a device for reading without the page cache. The cache does not show data that was written around it: through
+/// another device over the same storage, or by a process with direct I/O.
 fn past_the_cache(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags | OFlags::DIRECT, Mode::empty()) {
@@ -64,7 +65,7 @@ fn past_the_cache(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Bytes of a device of `size` bytes, read in whole stretches of [`READ_ALIGN_BYTES`].
+/// Reads bytes of a device of `size` bytes, in whole units of [`READ_ALIGN_BYTES`].
 fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8>> {
     let from = offset - offset % READ_ALIGN_BYTES;
     let end = (offset + len as u64)
@@ -77,7 +78,7 @@ fn aligned(file: &File, size: u64, offset: u64, len: usize) -> io::Result<Vec<u8
     Ok(bytes[start..start + len].to_vec())
 }
 
-/// What is to be known of a regular file; a number that differs when its contents were changed.
+/// Adds the findings about a regular file. Returns a hash that changes if the inspected contents change.
 pub(crate) fn of_file(path: &Path, metadata: &Metadata, found: &mut Vec<Finding>) -> u64 {
     found.push(Finding::ExistingFile);
     let names = metadata.nlink();
@@ -96,8 +97,8 @@ pub(crate) fn of_file(path: &Path, metadata: &Metadata, found: &mut Vec<Finding>
     held(path, contents, found)
 }
 
-/// A file opened for reading. The page cache shows what was written past it to the same file, and takes any length. Nobody
-/// is waited for: not for a lease, nor for a pipe that has taken the file's place.
+/// Opens a file for reading, with the page cache, which includes direct writes to the same file and allows any length. Does
+/// not block on a lease, nor on a pipe that has replaced the file.
 fn to_look_into(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())

@@ -1,45 +1,45 @@
-//! Which drive it is, as sysfs tells.
+//! The identity of a drive, from sysfs.
 
 use crate::sysfs::{chosen, number, text};
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// The limits of the request queue; `None` where the kernel does not tell.
+/// Limits of the request queue; `None` where the kernel reports none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// The unit of address, in bytes.
+    /// Logical block size in bytes: the unit of addresses.
     pub logical_block_bytes: Option<u64>,
-    /// The unit that the drive says it writes without reading first, in bytes.
+    /// Physical block size in bytes: the unit that the drive reports to write without reading first.
     pub physical_block_bytes: Option<u64>,
-    /// The unit that the drive prefers, in bytes.
+    /// Preferred I/O size in bytes.
     pub optimal_io_bytes: Option<u64>,
-    /// The longest request that reaches the drive in one piece, in bytes; longer ones are split by the kernel.
+    /// Maximum length in bytes of a request to the drive; the kernel splits longer ones.
     pub max_request_bytes: Option<u64>,
-    /// Requests that the kernel queues.
+    /// Number of requests that the kernel queues.
     pub requests: Option<u64>,
-    /// The longest discard, in bytes; 0 for none.
+    /// Maximum length of a discard in bytes; 0 if not supported.
     pub discard_max_bytes: Option<u64>,
-    /// The kernel's scheduler: `none`, `mq-deadline`.
+    /// Name of the active kernel scheduler, such as `none` or `mq-deadline`.
     pub scheduler: Option<String>,
 }
 
-/// What a drive tells about itself; `None` where it does not, or where there is no drive to be found.
+/// Identity of a drive. A field is `None` if the drive does not report it or no drive was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The kernel's name of the whole drive: `nvme0n1`.
+    /// Kernel name of the whole drive, such as `nvme0n1`.
     pub drive: Option<String>,
-    /// The model.
+    /// Model name.
     pub model: Option<String>,
-    /// The serial number.
+    /// Serial number.
     pub serial: Option<String>,
-    /// The version of the firmware.
+    /// Firmware version.
     pub firmware: Option<String>,
-    /// Whether it is a disk that turns.
+    /// True for a rotating disk.
     pub rotational: Option<bool>,
-    /// Whether it has a write cache that a power cut empties, as the kernel believes.
+    /// True if the drive has a volatile write cache, according to the kernel.
     pub volatile_cache: Option<bool>,
-    /// The limits of its queue.
+    /// Limits of its request queue.
     pub queue: QueueLimits,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What a drive tells about itself, from its directory in sysfs.
+/// Reads the identity of a drive from its sysfs directory.
 pub(crate) fn of_drive(drive: &Path) -> Identity {
     let device = |name: &str| text(&drive.join("device").join(name));
     let udev = || udev_property(drive, "ID_SERIAL_SHORT");
@@ -90,8 +90,8 @@ fn queue_limits(queue: &Path) -> QueueLimits {
     }
 }
 
-/// The serial number in a SCSI vital product data page 80h (SPC-4, 7.8.16): four bytes of header, the last two of which are the
-/// length, then the number, padded with spaces.
+/// Reads the serial number from SCSI vital product data page 80h (SPC-4, 7.8.16): a header of four bytes, whose last two are
+/// the length, then the number, padded with spaces.
 fn unit_serial(path: &Path) -> Option<String> {
     let page = fs::read(path).ok()?;
     let len = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
@@ -99,7 +99,7 @@ fn unit_serial(path: &Path) -> Option<String> {
     (!serial.is_empty()).then(|| serial.to_owned())
 }
 
-/// A property of udev's database, where udev runs: it asks SATA and USB drives what sysfs does not show.
+/// Reads a property from udev's database, if udev runs. udev queries SATA and USB drives for data that sysfs lacks.
 fn udev_property(drive: &Path, key: &str) -> Option<String> {
     let number = text(&drive.join("dev"))?;
     let database = fs::read_to_string(format!("/run/udev/data/b{number}")).ok()?;
@@ -114,7 +114,7 @@ mod tests {
     use crate::node::{DeviceNumber, Node};
     use std::path::PathBuf;
 
-    /// A tree as the kernel shows one.
+    /// Creates a directory tree in the form of sysfs.
     fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, PathBuf) {
         let root = tempfile::tempdir().unwrap();
         let drive = root.path().join("block/sdx");

@@ -1,4 +1,4 @@
-//! What is known of a target before anything is opened for writing.
+//! Inspects a target before anything is opened for writing.
 
 use crate::error::{HostError, os_error};
 use crate::finding::Finding;
@@ -15,14 +15,14 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// What a target is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A directory: a scratch file is made in it.
+    /// A directory, in which a scratch file is created.
     Directory,
     /// A regular file.
     File,
-    /// A block device: a drive, a partition, or something that looks like one.
+    /// A block device: a drive, a partition, or a device that looks like one.
     Block,
 }
 
@@ -36,30 +36,30 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What is known of a target.
+/// The facts about a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
-    /// As given.
+    /// Path as given by the user.
     pub given: PathBuf,
-    /// With symbolic links resolved.
+    /// Path with symbolic links resolved.
     pub path: PathBuf,
-    /// What it is.
+    /// Kind of the target.
     pub kind: Kind,
-    /// The drive, or the drive under the file system.
+    /// Identity of the drive, or of the drive under the file system.
     pub identity: Identity,
-    /// Bytes of a file or a device; 0 for a directory.
+    /// Size of a file or device in bytes; 0 for a directory.
     pub size_bytes: u64,
-    /// Bytes free for this user in the file system of a file or a directory.
+    /// Free bytes for this user in the file system of a file or directory.
     pub free_bytes: Option<u64>,
-    /// The unit of address and length of direct I/O, in bytes, where the kernel tells.
+    /// Unit of offset and length of direct I/O in bytes, if the kernel reports it.
     pub logical_block_bytes: Option<u32>,
-    /// What speaks against writing to it, and what else is worth knowing.
+    /// Reasons against writing to the target, and notes.
     pub findings: Vec<Finding>,
 }
 
 impl Inspection {
-    /// For people: a line that says what it is, then a line for each finding. Names stand in them as they are, with line
-    /// breaks if they have any.
+    /// Describes the target for people: one line for the target, then one for each finding. Names are not escaped and may
+    /// contain line breaks.
     pub fn describe(&self) -> Vec<String> {
         let on = if self.kind == Kind::Block { "" } else { "on " };
         let mut text = format!(
@@ -79,29 +79,29 @@ impl Inspection {
     }
 }
 
-/// Looks at a target without opening anything for writing. Which processes have it open is looked at where it is going to
-/// be written to, by [`crate::open`].
+/// Inspects a target without opening anything for writing. [`crate::open`] looks for processes that have it open, and only
+/// if it is going to write.
 ///
 /// # Errors
-/// [`HostError::NotFound`], [`HostError::NoPermission`] on the way to it, and [`HostError::Unsuitable`] for what is neither
-/// a directory, a regular file nor a block device.
+/// [`HostError::NotFound`]; [`HostError::NoPermission`] on the path to it; [`HostError::Unsuitable`] if it is neither a
+/// directory, a regular file nor a block device.
 pub fn inspect(path: &Path) -> Result<Inspection, HostError> {
     Ok(Look::at(path)?.inspection)
 }
 
-/// What tells one file or device from another: the numbers of file system, file and device.
+/// Identity of a file or device: the numbers of the file system, the inode and the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(pub(crate) u64, pub(crate) u64, pub(crate) u64);
 
-/// An inspection, and what further looks need.
+/// An inspection with the data that later checks need.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) inspection: Inspection,
-    /// What shares bytes with the target.
+    /// The devices and files that share bytes with the target.
     pub(crate) storage: Storage,
-    /// Which file or device it is.
+    /// Identity of the file or device.
     pub(crate) place: Place,
-    /// Differs when it was written to, or its contents changed in another way as far as they are looked at.
+    /// A hash that changes if the target was written to, or if the inspected contents changed in another way.
     pub(crate) stamp: u64,
 }
 
@@ -192,7 +192,7 @@ fn kind_of(path: &Path, metadata: &Metadata) -> Result<Kind, HostError> {
     })
 }
 
-/// The block device under a file, also where the file system has a number of its own (Btrfs).
+/// Finds the block device under a file, also for file systems with a device number of their own (Btrfs).
 fn under(metadata: &Metadata) -> Option<Node> {
     let number = DeviceNumber::of(metadata.dev());
     Node::find(number).or_else(|| {
@@ -207,8 +207,8 @@ fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize))
 }
 
-/// The alignment that direct I/O on a file wants; 0 where there is none, `None` where the kernel does not tell (before 6.1,
-/// or a file system that does not say).
+/// Returns the alignment for direct I/O on a file in bytes: 0 if direct I/O is not supported, `None` if the kernel or the
+/// file system does not report it (kernels before 6.1).
 pub(crate) fn direct_io_align(path: &Path) -> Option<u32> {
     let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
     let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
@@ -260,7 +260,7 @@ mod tests {
         assert!(text.contains("2 names"), "{text}");
     }
 
-    /// Of any length, also those that direct I/O does not take.
+    /// Lengths that direct I/O would not accept are included.
     #[test]
     fn what_a_file_holds_is_told_as_of_a_device() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,15 +1,15 @@
-//! Real drives and files behind [`fathom_block::Device`], and the safety lock in front of them.
+//! Implements [`fathom_block::Device`] for real drives and files, behind a safety lock.
 //!
-//! - [`inspect()`] tells what a path is, which drive stands behind it and what speaks against writing to it. It opens
-//!   nothing for writing.
-//! - [`open`] opens it through io_uring and `O_DIRECT`, unless the safety lock ([`safety`]) refuses.
-//! - [`KernelScheduler`] switches the kernel's scheduler of a drive, and puts it back.
-//! - [`HostDevice`] is the device: it sleeps in the kernel, and its clock is the monotonic one of the host.
+//! - [`inspect()`] reports the kind of a path, the drive under it and every reason against writing to it. It opens nothing
+//!   for writing.
+//! - [`open`] opens a path with io_uring and `O_DIRECT`, unless the safety lock ([`safety`]) refuses.
+//! - [`KernelScheduler`] switches the kernel's I/O scheduler of a drive and restores it.
+//! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
-//! Linux only, 5.11 or later. It changes no setting of the system but that one, it mounts nothing and locks nothing but the device that
-//! it writes to, and it never writes to a file that it was not told to by name. What it cannot see: data of an unknown
-//! kind on a drive without a known signature (reported as a note, not refused), users of the drive in another machine,
-//! and where a file system put the blocks of a file (offsets in a file are not offsets on the drive).
+//! Linux only, 5.11 or later. The scheduler is the only system setting that this crate changes. It mounts nothing, locks
+//! only the device that it writes to, and never writes to a file that the user did not name. It cannot see three things:
+//! data of an unknown kind on a drive without a known signature (reported as a note, not refused), users of the drive in
+//! another machine, and where a file system places the blocks of a file (offsets in a file are not offsets on the drive).
 
 mod buffer;
 mod clearance;

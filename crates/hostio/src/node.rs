@@ -1,4 +1,4 @@
-//! A block device as sysfs shows it, and what it is made of.
+//! A block device in sysfs, and the devices it is made of.
 
 use crate::identity::{self, Identity};
 use crate::sysfs::{names_in, number, text};
@@ -29,13 +29,13 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The block device of that number.
+    /// Finds the block device with this number.
     pub(crate) fn find(number: DeviceNumber) -> Option<Self> {
         let link = format!("/sys/dev/block/{}:{}", number.0, number.1);
         Self::at(&fs::canonicalize(link).ok()?)
     }
 
-    /// The block device of that directory.
+    /// Reads the block device in this sysfs directory.
     pub(crate) fn at(dir: &Path) -> Option<Self> {
         Some(Self {
             name: dir.file_name()?.to_str()?.to_owned(),
@@ -44,7 +44,7 @@ impl Node {
         })
     }
 
-    /// Every whole drive of the machine.
+    /// Returns every whole drive of the machine.
     pub(crate) fn drives() -> Vec<Self> {
         let named =
             |name: String| Self::at(&fs::canonicalize(Path::new("/sys/block").join(name)).ok()?);
@@ -54,7 +54,7 @@ impl Node {
             .collect()
     }
 
-    /// Its partitions.
+    /// Returns the partitions, ordered by number.
     pub(crate) fn partitions(&self) -> Vec<Node> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let parts = entries.filter(|e| e.path().join("partition").exists());
@@ -63,18 +63,18 @@ impl Node {
         nodes
     }
 
-    /// The drive that it is a partition of.
+    /// Returns the drive of a partition; `None` for a whole drive.
     pub(crate) fn whole(&self) -> Option<Node> {
         let partition = self.dir.join("partition").exists();
         Self::at(self.dir.parent().filter(|_| partition)?)
     }
 
-    /// The kernel names of what stands on it.
+    /// Returns the kernel names of the devices built on it.
     pub(crate) fn holders(&self) -> Vec<String> {
         names_in(&self.dir.join("holders"))
     }
 
-    /// The devices that it is made of (device-mapper, md).
+    /// Returns the devices it is made of (device-mapper, md).
     pub(crate) fn slaves(&self) -> Vec<Node> {
         let dir = self.dir.join("slaves");
         let nodes = names_in(&dir).into_iter();
@@ -83,13 +83,14 @@ impl Node {
             .collect()
     }
 
-    /// The name that the same storage has on every path to it, where the drive tells one.
+    /// Returns the drive's world-wide name, which is the same on every path to it, if the drive reports one.
     pub(crate) fn world_wide_name(&self) -> Option<String> {
         let drive = self.drive_dir();
         text(&drive.join("wwid")).or_else(|| text(&drive.join("device/wwid")))
     }
 
-    /// The numbers of the character devices that reach the same drive past the block layer (SCSI and NVMe generic).
+    /// Returns the numbers of the character devices that access the same drive without the block layer (SCSI and NVMe
+    /// generic).
     pub(crate) fn character_devices(&self) -> Vec<DeviceNumber> {
         let device = self.drive_dir().join("device");
         let mut dirs = vec![device.join("scsi_generic"), device.join("bsg")];
@@ -106,33 +107,33 @@ impl Node {
         dirs.into_iter().flat_map(of).collect()
     }
 
-    /// Its size, in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn size_bytes(&self) -> u64 {
-        // sysfs counts in sectors of 512 bytes, whatever the logical block.
+        // sysfs counts in sectors of 512 bytes, whatever the logical block size.
         number(&self.dir.join("size"))
             .unwrap_or(0)
             .saturating_mul(512)
     }
 
-    /// Sectors of 512 bytes that were written to it since it came up (kernel documentation, block/stat.rst).
+    /// Returns the sectors of 512 bytes written since the device appeared (kernel documentation, block/stat.rst).
     pub(crate) fn sectors_written(&self) -> Option<u64> {
         let stat = text(&self.dir.join("stat"))?;
         stat.split_whitespace().nth(6)?.parse().ok()
     }
 
-    /// Whether the kernel refuses to write to it.
+    /// Returns true if the kernel refuses writes to it.
     pub(crate) fn write_protected(&self) -> bool {
         number(&self.dir.join("ro")) == Some(1)
     }
 
-    /// Its directory, or that of the drive that it is a partition of.
+    /// Returns the sysfs directory of the whole drive: its own, or its parent's for a partition.
     pub(crate) fn drive_dir(&self) -> &Path {
         let is_partition = self.dir.join("partition").exists();
         let parent = self.dir.parent().filter(|_| is_partition);
         parent.unwrap_or(&self.dir)
     }
 
-    /// What the drive tells about itself.
+    /// Returns the identity of the drive.
     pub(crate) fn identity(&self) -> Identity {
         identity::of_drive(self.drive_dir())
     }

@@ -1,15 +1,16 @@
-//! The ring: transfers that the kernel owns until they are done.
+//! An io_uring whose transfers the kernel owns until they complete.
 //!
-//! A [`Transfer`] with its buffer moves into the ring when it starts and comes out when it has ended, so a buffer cannot
-//! be freed or touched while the kernel may write to it. Short transfers go on from where they stopped, and
-//! interrupted ones are tried again. A ring that is dropped waits for everything in flight.
+//! A [`Transfer`] and its buffer move into the ring at the start and come out at the end, so a buffer cannot be freed or
+//! accessed while the kernel may write to it. Short transfers continue where they stopped, and interrupted ones are retried.
+//! Dropping a ring waits for everything in flight.
 //!
-//! Where the kernel can (from 6.1), a completion interrupts nobody: the kernel finishes it when its thread asks for
-//! completions. It then takes requests from the thread alone that made the ring, so a ring cannot be sent to another.
+//! Where the kernel supports it (from 6.1), completions interrupt no thread: the kernel finishes them when the ring's thread
+//! asks for completions. Such a ring accepts requests only from the thread that made it, so a ring cannot be sent to another
+//! thread.
 //!
-//! What it does not do: check a request, read a clock, or interpret an error number.
+//! It does not check requests, read a clock or interpret error numbers.
 
-#![allow(unsafe_code)] // Handing buffers to the kernel is what this file is for.
+#![allow(unsafe_code)] // This file hands buffers to the kernel.
 
 use crate::clock::pause;
 use crate::transfer::{InFlight, Transfer};
@@ -21,7 +22,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// An io_uring over one file, for the thread that made it.
+/// An io_uring over one file, usable only by the thread that made it.
 pub(crate) struct Ring<T> {
     _of_this_thread: PhantomData<*const ()>,
     uring: IoUring,
@@ -29,11 +30,11 @@ pub(crate) struct Ring<T> {
     slots: Vec<Option<InFlight<T>>>,
     free: Vec<usize>,
     block_bytes: u64,
-    /// Collected and not handed out yet.
+    /// Results collected and not yet handed out.
     results: VecDeque<(usize, i32)>,
 }
 
-/// A ring whose completions wait until they are asked for; EINVAL from a kernel that knows of none.
+/// Builds a ring that defers completions until they are asked for. EINVAL on kernels that do not support this.
 fn deferred(depth: u32) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder
@@ -44,10 +45,10 @@ fn deferred(depth: u32) -> io::Result<IoUring> {
 }
 
 impl<T> Ring<T> {
-    /// A ring for `depth` transfers on `file`, whose transfers go on at multiples of `block_bytes`.
+    /// Creates a ring for `depth` transfers on `file`. Short transfers continue at multiples of `block_bytes`.
     ///
     /// # Errors
-    /// From `io_uring_setup`; `ENOSYS` also where the kernel cannot wait with a timeout (before 5.11).
+    /// Those of `io_uring_setup`; also `ENOSYS` if the kernel cannot wait with a timeout (before 5.11).
     pub(crate) fn new(file: OwnedFd, depth: u32, block_bytes: u32) -> io::Result<Self> {
         let uring = deferred(depth).or_else(|error| {
             let unknown = error.raw_os_error() == Some(Errno::INVAL.raw_os_error());
@@ -76,21 +77,21 @@ impl<T> Ring<T> {
         }
     }
 
-    /// The file under it.
+    /// Returns the file of the ring.
     pub(crate) fn file(&self) -> &OwnedFd {
         &self.file
     }
 
-    /// Transfers that the kernel owns.
+    /// Returns the number of transfers that the kernel owns.
     pub(crate) fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Starts a transfer, or hands it back with the reason. Does not block; what the kernel cannot take at once stays
-    /// queued and goes in with the next call.
+    /// Starts a transfer, or returns it with the reason. Does not block: entries that the kernel cannot accept now stay
+    /// queued and are submitted by the next call.
     ///
     /// # Errors
-    /// EAGAIN when the ring is full, EINVAL where the buffer is shorter than the transfer.
+    /// EAGAIN if the ring is full; EINVAL if the buffer is shorter than the transfer.
     pub(crate) fn start(&mut self, transfer: Transfer<T>) -> Result<(), (Transfer<T>, Errno)> {
         if !transfer.fits() {
             return Err((transfer, Errno::INVAL));
@@ -108,7 +109,7 @@ impl<T> Ring<T> {
         refused.map_or(Ok(()), |f| Err((f.transfer, Errno::AGAIN)))
     }
 
-    /// Sleeps in the kernel until something has completed or `timeout` is over (`None`: for ever).
+    /// Sleeps in the kernel until a completion arrives or `timeout` passes. `None` waits without limit.
     pub(crate) fn sleep(&mut self, timeout: Option<Duration>) {
         let timespec = types::Timespec::from(timeout.unwrap_or_default());
         let args = match timeout {
@@ -118,16 +119,16 @@ impl<T> Ring<T> {
         let Err(error) = self.uring.submitter().submit_with_args(1, &args) else {
             return;
         };
-        // ETIME and EINTR are how a wait ends early; EBUSY and EAGAIN mean that completions must be collected, or memory is
-        // short: a short sleep instead of a spin, and the caller comes back.
+        // ETIME and EINTR are the regular early ends of a wait. EBUSY and EAGAIN mean that completions must be collected or
+        // that memory is short: sleep briefly instead of spinning; the caller tries again.
         let ended = [Errno::TIME, Errno::INTR].map(|e| Some(e.raw_os_error()));
         if !ended.contains(&error.raw_os_error()) {
             pause(1);
         }
     }
 
-    /// Takes over what the kernel has completed; whether there was anything. [`Ring::finish`] hands it out, so that a
-    /// clock can be read in between.
+    /// Takes over the kernel's completions and returns true if there are any. [`Ring::finish`] hands them out separately, so
+    /// that the caller can read a clock in between.
     pub(crate) fn collect(&mut self) -> bool {
         if !self.uring.submission().is_empty() {
             self.kick();
@@ -146,8 +147,8 @@ impl<T> Ring<T> {
             .extend(completions.map(|c| (c.user_data() as usize, c.result())));
     }
 
-    /// Hands out every collected transfer that has ended, in the order in which the kernel completed them; those that
-    /// are not yet whole go on. Where `ended` panics, the results behind it stay: `drop` waits for every slot that is taken.
+    /// Hands out every collected transfer that has ended, in the kernel's order of completion. Incomplete transfers
+    /// continue. If `ended` panics, the results after it stay in the ring, because `drop` waits for every occupied slot.
     pub(crate) fn finish(&mut self, mut ended: impl FnMut(Transfer<T>, Result<(), Errno>)) {
         let mut resumed = false;
         while let Some((slot, result)) = self.results.pop_front() {
@@ -174,35 +175,35 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Puts the rest of a slot's transfer into the submission queue; `false` when that is full, which it never is
-    /// while every slot has at most one entry in it.
+    /// Queues the rest of a slot's transfer for submission. Returns false if the submission queue is full, which cannot
+    /// happen while every slot has at most one entry in it.
     fn enqueue(&mut self, slot: usize) -> bool {
         let file = types::Fd(self.file.as_raw_fd());
         let Some(flight) = self.slots[slot].as_mut() else {
             return false;
         };
         let entry = flight.entry(file).user_data(slot as u64);
-        // SAFETY: the entry points to the buffer of the transfer in `slots[slot]`, whose memory stays where it is and is
-        // neither read nor written by us until `finish` has seen the completion of this entry. The file outlives
-        // the entry because both fields live until `drop` has waited for it.
+        // SAFETY: the entry points to the buffer of the transfer in `slots[slot]`. That memory does not move, and this code
+        // neither reads nor writes it until `finish` has seen the completion of this entry. The file outlives the entry
+        // because both fields live until `drop` has waited for it.
         unsafe { self.uring.submission().push(&entry) }.is_ok()
     }
 
-    /// Offers the queued entries to the kernel, and lets it complete what waits for us. A refusal (EINTR, EAGAIN, EBUSY)
-    /// leaves the entries queued for the next call.
+    /// Submits the queued entries and lets the kernel run deferred completions. After a refusal (EINTR, EAGAIN, EBUSY) the
+    /// entries stay queued for the next call.
     fn kick(&mut self) {
         let _queued_for_later = self.uring.submit();
     }
 }
 
 impl<T> Drop for Ring<T> {
-    /// Waits for everything in flight: the kernel must not write to memory that is given back.
+    /// Waits for everything in flight: the kernel must not write to freed memory.
     fn drop(&mut self) {
         while self.in_flight() > 0 {
             if !self.collect() {
                 self.sleep(None);
             }
-            // A transfer that is not whole is not worth going on with.
+            // Incomplete transfers are not continued here.
             for (slot, _) in self.results.drain(..) {
                 if self.slots.get_mut(slot).and_then(Option::take).is_some() {
                     self.free.push(slot);
@@ -229,7 +230,7 @@ mod tests {
         }
     }
 
-    /// A file of 6 KiB of sevens, and each kind of ring over it that this kernel has.
+    /// Returns each kind of ring that this kernel supports, over a file of 6 KiB filled with sevens.
     fn rings() -> Vec<Ring<u32>> {
         let mut file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut file, &[7u8; 6144]).unwrap();
@@ -265,11 +266,11 @@ mod tests {
         }
     }
 
-    /// What is left of the results is still there to be waited for.
+    /// The results after the panic must stay in the ring, so that `drop` can wait for their slots.
     #[test]
     fn a_panic_in_the_callback_does_not_hang_the_drop() {
         let (ended, waits) = std::sync::mpsc::channel();
-        // In a thread of its own, because what fails here is that it never ends.
+        // Runs in a thread of its own, because a failure here means that it never ends.
         std::thread::spawn(move || {
             for mut ring in rings() {
                 for tag in 0..3 {
@@ -304,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_completion_is_seen_by_who_looks_and_never_sleeps() {
-        // Not from the page cache, which answers within the call that asks.
+        // Uses direct I/O: a read from the page cache would complete within the submitting call.
         let beside = std::env::current_exe().unwrap();
         let path = beside.with_extension("ring");
         std::fs::write(&path, [7u8; 8192]).unwrap();

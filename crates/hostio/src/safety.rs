@@ -1,19 +1,19 @@
-//! The safety lock: what speaks against writing to a target, and whether the user's word outweighs it.
+//! The safety lock: decides whether a target may be written to, and whether the user's `destroy` overrides the reasons
+//! against it.
 //!
-//! Pure functions over facts that [`crate::inspect()`] has gathered. The rules:
+//! Pure functions over the facts from [`crate::inspect()`]. The rules:
 //!
-//! - Nothing is ever written with `read_only`.
-//! - A target that is in use is never written to, whatever the user names: what uses it would be corrupted while it runs,
-//!   and the kernel's own copies of the data would overwrite the measurement. In use is a device that is mounted, held by
-//!   another driver (RAID, LVM, dm-crypt, ZFS, a loop device), used as swap or claimed exclusively, and a device or file
-//!   that any process has open, mapped or locked. What shares bytes with the target counts as the target. The way
-//!   is to release it first.
-//! - A device with partitions or a known signature is written to only if `destroy` names it, by serial number, by kernel
-//!   name or by path.
-//! - A regular file that existed before is written to only if `destroy` names it, by name or by path.
-//! - `destroy` that names something else than the target refuses everything: somebody meant another drive.
-//! - What has been agreed to is what was shown: anything that is found after the user's word and was not there
-//!   before it refuses ([`crate::Clearance`]).
+//! - With `read_only`, nothing is ever written.
+//! - A target in use is never written to, whatever the user names. Its users would be corrupted while they run, and the
+//!   kernel's own copies of the data would overwrite the measurement. A device is in use if it is mounted, held by another
+//!   driver (RAID, LVM, dm-crypt, ZFS, a loop device), used as swap or claimed exclusively. A device or file is in use if
+//!   any process has it open, mapped or locked. Everything that shares bytes with the target counts as the target. The user
+//!   has to release it first.
+//! - A device with partitions or a known signature is written to only if `destroy` names it, by serial number, kernel name
+//!   or path.
+//! - An existing regular file is written to only if `destroy` names it, by name or path.
+//! - If `destroy` names something other than the target, everything is refused: the user meant another drive.
+//! - The user agrees only to the findings shown. A new finding after the user's confirmation refuses ([`crate::Clearance`]).
 
 use crate::error::Refused;
 use crate::finding::{Finding, Weight};
@@ -23,13 +23,13 @@ use std::path::Path;
 /// Whether a target may be written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Written to.
+    /// Writing is allowed.
     Write,
-    /// Opened, for reading only: an existing file that nobody named.
+    /// Opened read-only: an existing file that `destroy` does not name.
     ReadOnly,
 }
 
-/// The lock. `destroy` is the user's word.
+/// Judges a target. `destroy` is the name given by the user.
 pub(crate) fn judge(target: &Inspection, destroy: Option<&str>) -> Result<Verdict, Refused> {
     let refuse = |weight: Weight, advice: String| {
         let of_weight = |f: &&Finding| f.weight() == weight;
@@ -82,8 +82,8 @@ fn its_names(target: &Inspection) -> String {
     }
 }
 
-/// Whether `word` names the target: a path as given or resolved; a file's name or a device's kernel name; a drive's
-/// serial number (that of the whole drive names its partitions too).
+/// Returns true if `word` names the target: its path as given or resolved, a file's name, a device's kernel name or a
+/// drive's serial number (the whole drive's serial number also names its partitions).
 fn names(target: &Inspection, word: &str) -> bool {
     let path = Path::new(word);
     if word.is_empty() || target.kind == Kind::Directory {

@@ -1,10 +1,10 @@
-//! The kernel's own scheduler of a block device: switched while somebody measures, and put back as it was.
+//! Switches the kernel's scheduler of a block device for a measurement and restores it afterwards.
 //!
-//! `queue/scheduler` in sysfs lists what the kernel offers, with the active one in brackets; a name that is written to it
-//! takes its place (Documentation/ABI/stable/sysfs-block). A switch throws away the settings of the scheduler before it
-//! (`queue/iosched/*`) and sets `queue/nr_requests` anew (`elevator_switch`, block/elevator.c, 6.18), so that all of these
-//! are put back, too. What cannot be: a process that is killed (SIGKILL) leaves the scheduler that was on then;
-//! [`KernelScheduler::by_hand`] says how to put it back.
+//! `queue/scheduler` in sysfs lists the schedulers that the kernel offers, with the active one in brackets; writing a name
+//! to it switches (Documentation/ABI/stable/sysfs-block). A switch drops the settings of the previous scheduler
+//! (`queue/iosched/*`) and resets `queue/nr_requests` (`elevator_switch`, block/elevator.c, 6.18), so these are restored,
+//! too. A process that is killed (SIGKILL) cannot restore anything and leaves its scheduler active;
+//! [`KernelScheduler::by_hand`] returns the command that restores the original one.
 
 use crate::error::{HostError, os_error};
 use crate::inspect::{Kind, Look};
@@ -17,30 +17,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 struct State {
-    /// As the user names the device.
+    /// Device path as given by the user.
     device: PathBuf,
-    /// Its `queue` in sysfs.
+    /// Its `queue` directory in sysfs.
     queue: PathBuf,
-    /// The scheduler that was on, which is put back.
+    /// The original scheduler, to be restored.
     found: String,
-    /// Attributes with what they said, in the order in which they are written.
+    /// Attributes with their original values, in the order of writing.
     settings: Vec<(PathBuf, String)>,
-    /// Another one may be on than was found.
+    /// Another scheduler than the original may be active.
     switched: bool,
-    /// It was put back for good.
+    /// Restored for good; later switches do nothing.
     over: bool,
 }
 
-/// The scheduler of a block device, which is put back as it was found when the last clone of this is dropped, also by a
-/// panic. A clone may put it back from another thread, such as the one that sees a signal.
+/// The scheduler of a block device. The original scheduler is restored when the last clone is dropped, also during a panic.
+/// A clone can restore it from another thread, such as the one that handles signals.
 #[derive(Clone, Debug)]
 pub struct KernelScheduler(Arc<Mutex<State>>);
 
 impl KernelScheduler {
-    /// That of a device, or of the drive that it is a partition of. Nothing is changed yet.
+    /// Opens the scheduler of a device, or of a partition's drive. Changes nothing yet.
     ///
     /// # Errors
-    /// [`HostError::Unsuitable`] for what is no block device or has no scheduler, [`HostError::NoPermission`] where this
+    /// [`HostError::Unsuitable`] if the path is no block device or has no scheduler; [`HostError::NoPermission`] if this
     /// user may not switch it.
     pub fn of(path: &Path) -> Result<Self, HostError> {
         let look = Look::at(path)?.inspection;
@@ -82,34 +82,35 @@ impl KernelScheduler {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What a panic left is still what was found.
+        // A panic does not invalidate the state: it still holds the original values.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one that was on.
+    /// Returns the name of the original scheduler.
     pub fn found(&self) -> String {
         self.state().found.clone()
     }
 
-    /// What puts it back by hand, as a command.
+    /// Returns the shell command that restores the original scheduler.
     pub fn by_hand(&self) -> String {
         let state = self.state();
         let attribute = state.queue.join("scheduler");
         format!("echo {} > {}", state.found, attribute.display())
     }
 
-    /// Whether the kernel offers a scheduler for the device now.
+    /// Checks that the kernel currently offers a scheduler for the device.
     ///
     /// # Errors
-    /// [`HostError::NoScheduler`] with those that it does.
+    /// [`HostError::NoScheduler`] with the names that it offers.
     pub fn check(&self, name: &str) -> Result<(), HostError> {
         self.state().check(name)
     }
 
-    /// Switches to a scheduler; to the one that was found with all its settings. Requests in flight end first, in the kernel.
+    /// Switches to a scheduler; switching to the original one also restores its settings. The kernel completes the requests
+    /// in flight first.
     ///
     /// # Errors
-    /// [`HostError::NoScheduler`], or what the kernel says.
+    /// [`HostError::NoScheduler`], or the error from the kernel.
     pub fn switch(&self, name: &str) -> Result<(), HostError> {
         let mut state = self.state();
         if state.over {
@@ -126,7 +127,8 @@ impl KernelScheduler {
         Ok(())
     }
 
-    /// What puts it back from anywhere, for as long as it is not dropped; it keeps nothing from being dropped.
+    /// Returns a function that restores the scheduler from any thread, as long as it is not dropped. It holds a weak
+    /// reference and does not delay the drop.
     pub fn at_the_end(&self) -> impl Fn() + Send + Sync + use<> {
         let state = Arc::downgrade(&self.0);
         move || {
@@ -136,10 +138,10 @@ impl KernelScheduler {
         }
     }
 
-    /// Puts it back for good: later switches do nothing.
+    /// Restores the original scheduler for good: later switches do nothing.
     ///
     /// # Errors
-    /// What the kernel says; [`KernelScheduler::by_hand`] is left then.
+    /// The error from the kernel; the command of [`KernelScheduler::by_hand`] still applies then.
     pub fn restore(&self) -> Result<(), HostError> {
         let mut state = self.state();
         state.over = true;
@@ -147,7 +149,7 @@ impl KernelScheduler {
     }
 }
 
-/// What the user may have set and a switch changes: of the active scheduler, and of the queue.
+/// Reads the settings that the user may have made and that a switch changes: those of the active scheduler and of the queue.
 fn settings(queue: &Path) -> Vec<(PathBuf, String)> {
     let iosched = queue.join("iosched");
     let own = names_in(&iosched).into_iter().map(|n| iosched.join(n));

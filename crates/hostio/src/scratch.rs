@@ -1,8 +1,8 @@
-//! A file of Fathom's own in a directory, which nobody else sees and which leaves nothing behind.
+//! A scratch file in a directory, invisible to others and removed automatically.
 //!
-//! It has no name (`O_TMPFILE`), or loses the one it had at once, so the kernel gives its room back when the process ends,
-//! in whatever way. Its room is allocated, but not yet written: reads of what was never written touch no drive, and
-//! a first write also changes the file system's map. A measurement fills it first, sequentially.
+//! The file has no name (`O_TMPFILE`), or loses its name at once, so the kernel frees its space when the process ends in any
+//! way. Its space is allocated but not written. Reads of unwritten space do not reach the drive, and first writes also
+//! change the file system's metadata. A measurement therefore fills the file first, sequentially.
 
 use crate::error::{HostError, os_error};
 use crate::inspect::Inspection;
@@ -12,16 +12,17 @@ use rustix::io::Errno;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The least bytes of a scratch file that is sized from the free room.
+/// Minimum size in bytes of a scratch file whose size follows from the free space.
 pub(crate) const SCRATCH_BYTES_MIN: u64 = 64 << 20;
-/// The most bytes of a scratch file that is sized from the free room.
+/// Maximum size in bytes of a scratch file whose size follows from the free space.
 pub(crate) const SCRATCH_BYTES_MAX: u64 = 4 << 30;
-/// The part of the free room that it takes.
+/// Divisor of the free space: the file takes a quarter of it.
 const FREE_PART: u64 = 4;
-/// A size is a multiple of this, which is a multiple of every logical block.
+/// Size granularity in bytes, a multiple of every logical block size.
 const UNIT_BYTES: u64 = 64 << 10;
 
-/// How large the scratch file becomes: as asked, or a quarter of the free room within the limits; in bytes.
+/// Returns the size in bytes: as requested, or a quarter of the free space within the limits. The error is the free bytes
+/// needed.
 fn size_bytes(asked: Option<u64>, free_bytes: u64) -> Result<u64, u64> {
     let (size, needed) = match asked {
         Some(bytes) => {
@@ -39,7 +40,7 @@ fn size_bytes(asked: Option<u64>, free_bytes: u64) -> Result<u64, u64> {
     Ok(size)
 }
 
-/// Makes a scratch file in an inspected directory; its file and its size in bytes.
+/// Creates a scratch file in an inspected directory and returns it with its size in bytes.
 pub(crate) fn create(
     directory: &Inspection,
     asked: Option<u64>,
@@ -56,7 +57,7 @@ pub(crate) fn create(
     let file = nameless(path).map_err(failed)?;
     match fallocate(&file, FallocateFlags::empty(), 0, size) {
         Ok(()) => {}
-        // A file system without reservation (NFS 3, ZFS): the preparation that fills it finds out.
+        // A file system without reservation (NFS 3, ZFS): a lack of space only shows when the preparation fills the file.
         Err(Errno::OPNOTSUPP) => ftruncate(&file, size).map_err(failed)?,
         Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => return Err(no_room(size)),
         Err(errno) => return Err(failed(errno)),
@@ -68,13 +69,13 @@ fn nameless(directory: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
     let mode = Mode::RUSR | Mode::WUSR;
     match open(directory, flags | OFlags::TMPFILE, mode) {
-        // What file systems and kernels without O_TMPFILE answer (open(2)).
+        // The errors of file systems and kernels without O_TMPFILE (open(2)).
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => named_once(directory, flags, mode),
         other => other,
     }
 }
 
-/// A file that loses its name as soon as it has one.
+/// Creates a file and removes its name at once.
 fn named_once(directory: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn it_has_no_name_from_the_first_moment_and_its_room_is_allocated() {
-        // Beside the test itself: the directory for temporary files may be in memory.
+        // In the directory of the test program: the temporary directory may be in memory.
         let beside = std::env::current_exe().unwrap();
         let dir = tempfile::tempdir_in(beside.parent().unwrap()).unwrap();
         let entries = || fs::read_dir(dir.path()).unwrap().count();

@@ -1,4 +1,4 @@
-//! From a path to a device: the safety lock first, then the opening.
+//! Opens a path as a device, after the safety lock has agreed.
 
 use crate::clearance::Clearance;
 use crate::config::{HostConfig, MAX_REQUEST_BYTES};
@@ -13,15 +13,16 @@ use rustix::fs::{FallocateFlags, fallocate, fstat};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// Where the kernel does not tell what direct I/O on a file wants: the page, which every file system takes.
+/// Block size in bytes of direct I/O on a file, where the kernel does not report one. Every file system accepts the page
+/// size.
 const FILE_BLOCK_BYTES: u32 = 4096;
 
-/// Opens a real drive or file.
+/// Opens a real drive or file as configured, or creates a scratch file in a directory.
 ///
-/// An existing file that `destroy` does not name is opened for reading only; [`DeviceInfo::read_only`] says so.
+/// An existing file that `destroy` does not name is opened read-only; [`DeviceInfo::read_only`] is then true.
 ///
 /// # Errors
-/// [`HostError::Refused`] from the safety lock; every other [`HostError`] for what cannot be opened.
+/// [`HostError::Refused`] if the safety lock refuses; any other [`HostError`] if the path cannot be opened.
 pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
     let look = Look::at(&config.path)?;
     let inspection = look.inspection.clone();
@@ -55,7 +56,7 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
         logical_block_bytes: opened.block_bytes,
         max_request_bytes: MAX_REQUEST_BYTES,
         queue_depth: depth,
-        // What does not tell may have one.
+        // A drive that does not report a cache may still have one.
         volatile_cache: inspection.identity.volatile_cache.unwrap_or(true),
         trim: opened.trim,
         read_only: opened.read_only,
@@ -73,7 +74,7 @@ struct Opened {
     trim: bool,
     read_only: bool,
     clearance: Clearance,
-    /// Kept open for what they hold.
+    /// Descriptors kept open for the claims and locks they hold.
     guards: Vec<OwnedFd>,
 }
 
@@ -138,7 +139,7 @@ fn open_existing(look: Look, config: &HostConfig) -> Result<Opened, HostError> {
         let block = file_block_bytes(&file, &config.path)?;
         (size, block, write && punches_holes(&file, size))
     };
-    // What was judged may have changed before it was ours.
+    // Judge again: the target may have changed before it was claimed and locked.
     let clearance = match write {
         true => {
             let (place, own) = exclusive::ours(&file, &guards).map_err(failed)?;
@@ -158,11 +159,11 @@ fn open_existing(look: Look, config: &HostConfig) -> Result<Opened, HostError> {
     })
 }
 
-/// The file system of a path, as mounted.
+/// Returns the type of the file system that holds `path`, as in mountinfo.
 fn file_system_of(path: &Path) -> String {
     let mounts = usage::mounts();
     let under = mounts.iter().filter(|m| path.starts_with(&m.at));
-    // The last of the longest is the one on top.
+    // Of several mounts at the same point, the last one is on top.
     let top = under.max_by_key(|m| m.at.as_os_str().len());
     top.map_or("of an unknown type".into(), |m| m.file_system.clone())
 }
@@ -175,7 +176,7 @@ fn no_direct_io(path: &Path) -> HostError {
     }
 }
 
-/// EINVAL from an opening is the answer of a file system without O_DIRECT (open(2)).
+/// Turns EINVAL into [`HostError::NoDirectIo`]: open(2) returns it on a file system without O_DIRECT.
 fn explain_invalid(error: HostError, path: &Path) -> HostError {
     match &error {
         HostError::Os { source, .. }
@@ -187,7 +188,7 @@ fn explain_invalid(error: HostError, path: &Path) -> HostError {
     }
 }
 
-/// Memory file systems: newer kernels take the flag and ignore it.
+/// Refuses memory file systems. Newer kernels accept O_DIRECT there and ignore it.
 fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
     // <linux/magic.h>: TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC
     const MEMORY: [u64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
@@ -198,7 +199,7 @@ fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
     }
 }
 
-/// The unit of direct I/O on an open file, in bytes.
+/// Returns the unit of direct I/O on an open file, in bytes.
 fn file_block_bytes(file: &OwnedFd, path: &Path) -> Result<u32, HostError> {
     use rustix::fd::AsRawFd;
     let open_file = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
@@ -209,7 +210,7 @@ fn file_block_bytes(file: &OwnedFd, path: &Path) -> Result<u32, HostError> {
     }
 }
 
-/// Whether the file system can give blocks of a file back: tried behind its end, where there are none.
+/// Returns true if the file system can punch holes. Tried beyond the end of the file, where there are no blocks to lose.
 fn punches_holes(file: &OwnedFd, size_bytes: u64) -> bool {
     let behind = size_bytes.next_multiple_of(u64::from(FILE_BLOCK_BYTES));
     let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;

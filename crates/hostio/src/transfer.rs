@@ -1,4 +1,4 @@
-//! One piece of work for the kernel, and what its results mean.
+//! One operation for the kernel, and the interpretation of its results.
 
 use crate::buffer::AlignedBuffer;
 use fathom_block::Op;
@@ -10,26 +10,26 @@ const RWF_DSYNC: u32 = 0x2;
 const FALLOC_FL_KEEP_SIZE: i32 = 0x1;
 const FALLOC_FL_PUNCH_HOLE: i32 = 0x2;
 
-/// How often one transfer is tried again after EINTR or EAGAIN without any progress.
+/// Maximum number of retries of a transfer after EINTR or EAGAIN without progress.
 const RETRIES_MAX: u32 = 64;
 
-/// One piece of work for the kernel.
+/// One operation for the kernel.
 pub(crate) struct Transfer<T> {
-    /// The caller's own.
+    /// Caller's data, returned with the transfer.
     pub(crate) tag: T,
-    /// Trim is a hole punched into a regular file.
+    /// The operation. Trim punches a hole into a regular file.
     pub(crate) op: Op,
-    /// Where, in bytes.
+    /// Offset in bytes.
     pub(crate) offset: u64,
-    /// How much, in bytes.
+    /// Length in bytes.
     pub(crate) len: u64,
-    /// A write that is durable before it completes.
+    /// Make the write durable before it completes.
     pub(crate) fua: bool,
-    /// The bytes of a read or write, at least `len` of them; [`Ring::start`](crate::ring::Ring::start) refuses it otherwise.
+    /// Data of a read or write, at least `len` bytes; [`Ring::start`](crate::ring::Ring::start) refuses a shorter buffer.
     pub(crate) buffer: Option<AlignedBuffer>,
 }
 
-/// A transfer that the kernel owns, and how far it has come.
+/// A transfer that the kernel owns, and its progress.
 pub(crate) struct InFlight<T> {
     pub(crate) transfer: Transfer<T>,
     done: u64,
@@ -37,8 +37,8 @@ pub(crate) struct InFlight<T> {
 }
 
 impl<T> Transfer<T> {
-    /// Whether the buffer of a read or write holds all of it. No buffer is longer than the kernel's 32 bits can say
-    /// ([`AlignedBuffer::new`]), so that its length is that of an entry, too.
+    /// Returns true if the buffer of a read or write holds `len` bytes. A buffer's length always fits the 32 bits of an
+    /// io_uring entry ([`AlignedBuffer::new`]), so the transfer's length does, too.
     pub(crate) fn fits(&self) -> bool {
         let held = self.buffer.as_ref().map_or(0, |b| b.bytes().len() as u64);
         !matches!(self.op, Op::Read | Op::Write) || self.len <= held
@@ -83,7 +83,7 @@ impl<T> InFlight<T> {
         }
     }
 
-    /// What a result means: the end of the transfer, or `None` to go on with the rest.
+    /// Interprets a result: returns the outcome of the transfer, or `None` if the rest has to be submitted.
     pub(crate) fn advance(&mut self, result: i32, block_bytes: u64) -> Option<Result<(), Errno>> {
         let moves = matches!(self.transfer.op, Op::Read | Op::Write);
         if result < 0 {
@@ -99,8 +99,8 @@ impl<T> InFlight<T> {
         if self.done == self.transfer.len {
             return Some(Ok(()));
         }
-        // O_DIRECT goes on at whole blocks only. Less than one means the end of the file: for a read it was cut short
-        // by somebody else, for a write there is no room behind it.
+        // O_DIRECT continues at whole blocks only. Less than a block means the end of the file: another process truncated it
+        // (read), or there is no space after it (write).
         self.done -= self.done % block_bytes;
         if (result as u64) < block_bytes {
             return Some(Err(match self.transfer.op {

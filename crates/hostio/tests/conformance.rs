@@ -1,4 +1,4 @@
-//! Whether a real file and a real block device are what the contract calls a device.
+//! Tests that a real file and a real block device conform to the device contract.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
 
@@ -20,7 +20,7 @@ fn conforms(config: &HostConfig, keeps_bytes: bool, seed: u64) {
     assert_eq!(report.bytes_compared > 0, keeps_bytes, "{report:?}");
 }
 
-/// A queue of one, of a few and of many.
+/// Queue depths of one, a few and many.
 fn conforms_at_every_depth(config: &HostConfig) {
     for (seed, queue_depth) in [(1, 1), (2, 3), (3, 32), (4, 256)] {
         let config = HostConfig {

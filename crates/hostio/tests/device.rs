@@ -1,4 +1,4 @@
-//! What a real device does beside the contract: its clock, its bytes, its failures, and what it leaves behind.
+//! Tests a real device beyond the contract: its clock, its data, its failures, and what it leaves behind.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
 
@@ -171,7 +171,7 @@ fn a_drive_that_cannot_read_is_a_failed_medium_and_a_cut_file_is_out_of_range() 
 
     let disk = or_skip!(Loop::attach(4 * MIB));
     let mut device = open(&HostConfig::new(&disk.device)).unwrap();
-    // The device keeps its size when the file under it loses its own; what is gone reads as an I/O error.
+    // The device keeps its size when its backing file is truncated; reads of the lost part fail with an I/O error.
     std::fs::File::create(&disk.file).unwrap();
     let read = Request::new(1, Op::Read, 2 * MIB, 4096);
     let kind = one(&mut device, read).result.map_err(|e| e.kind);
@@ -198,7 +198,7 @@ fn a_scratch_file_is_in_nobodys_way_and_gone_after_the_drop() {
 const HELPER: &str = "holds_a_scratch_file_until_it_is_killed";
 const HELPER_DIRECTORY: &str = "FATHOM_TEST_DIRECTORY";
 
-/// Not a test of its own: the process that the next test kills.
+/// Not a test of its own: this is the process that the next test kills.
 #[test]
 #[ignore = "started by the test that kills it"]
 fn holds_a_scratch_file_until_it_is_killed() {
@@ -236,7 +236,7 @@ fn a_killed_process_leaves_nothing_behind() {
     assert_eq!(entries(directory.path()), 0);
 }
 
-/// `queue/nr_requests` (Documentation/ABI/stable/sysfs-block) of another size than any default.
+/// `queue/nr_requests` (Documentation/ABI/stable/sysfs-block) with a size that is no default.
 #[test]
 fn a_drive_has_as_many_requests_as_the_kernel_queues_for_it() {
     let disk = or_skip!(Loop::attach(16 * MIB));

@@ -1,5 +1,5 @@
-//! The table of formats beside the programs that make them, and beside libblkid: what `blkid` finds, the table finds too, and
-//! what is left of a file system after its beginning was wiped is found.
+//! Compares the table of formats with the mkfs programs and with libblkid. The table must find whatever `blkid` finds, and
+//! the remains of a file system whose beginning was wiped.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
 
@@ -10,7 +10,7 @@ use fathom_hostio::{Finding, inspect};
 
 const MIB: u64 = 1 << 20;
 
-/// Name in our table, program and arguments; the device comes last.
+/// Name in our table, program, arguments; the device is appended as the last argument.
 const MAKERS: &[(&str, &str, &[&str])] = &[
     ("ext2/3/4", "mkfs.ext2", &["-q", "-F"]),
     ("ext2/3/4", "mkfs.ext4", &["-q", "-F", "-b", "1024"]),
@@ -62,7 +62,7 @@ const MAKERS: &[(&str, &str, &[&str])] = &[
     ("bcache", "make-bcache", &["-B"]),
 ];
 
-/// The names that the table finds, without what only `blkid` said.
+/// Returns the names that the table finds, without those from `blkid` alone.
 fn found(disk: &Loop) -> Vec<String> {
     let findings = inspect(&disk.device).unwrap().findings;
     let name = |finding: Finding| match finding {
@@ -100,7 +100,7 @@ fn every_format_that_can_be_made_here_is_named() {
     }
 }
 
-/// A `dd` over the beginning is how people mean to erase a drive.
+/// Users erase a drive with `dd` over its beginning.
 #[test]
 fn what_is_left_of_a_wiped_file_system_is_found() {
     let disk = or_skip!(Loop::attach(512 * MIB));

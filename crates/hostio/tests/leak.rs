@@ -1,4 +1,4 @@
-//! Alone in its process, so that no other test opens files meanwhile.
+//! Tests for leaked descriptors. A process of its own, so that no other test opens files meanwhile.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
 

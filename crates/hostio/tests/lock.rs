@@ -1,4 +1,4 @@
-//! The safety lock against real devices: what is refused stays as it was, to the byte.
+//! Tests the safety lock on real devices: a refused target must stay unchanged, byte for byte.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
 
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const MIB: u64 = 1 << 20;
 
-/// The end of a boot record: one Linux partition of 8 MiB at 1 MiB, and the magic number.
+/// Returns the end of a boot record: one Linux partition of 8 MiB at 1 MiB, and the magic number.
 fn partition_table() -> [u8; 66] {
     let mut table = [0; 66];
     table[4] = 0x83;
@@ -42,7 +42,7 @@ fn read_only(path: &Path) -> HostDevice {
     open(&config).unwrap()
 }
 
-/// Every request that could change something, at a device opened for reading.
+/// Submits every request that could change data to a device opened read-only.
 fn attack(mut device: HostDevice) {
     assert!(device.info().read_only && !device.info().trim);
     for op in [Op::Write, Op::Trim] {
@@ -78,7 +78,7 @@ fn a_mounted_device_is_refused_whatever_is_named_but_may_be_read() {
 #[test]
 fn a_device_with_a_file_system_is_refused_until_it_is_named() {
     let disk = or_skip!(Loop::attach(16 * MIB));
-    // Magic numbers from the formats' documents, not from the table under test.
+    // Magic numbers from the formats' documentation, not from the table under test.
     for (offset, magic) in [
         (0x438, &[0x53, 0xef][..]),
         (0, b"LUKS\xba\xbe"),

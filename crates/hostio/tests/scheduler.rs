@@ -1,6 +1,6 @@
-//! The kernel's scheduler of a loop device is switched and put back as it was, with what a switch throws away.
+//! Tests that the kernel's scheduler of a loop device is switched and restored, including the settings that a switch drops.
 //!
-//! After Documentation/ABI/stable/sysfs-block (`queue/scheduler`, `queue/nr_requests`) and what Linux 6.18 does to
+//! According to Documentation/ABI/stable/sysfs-block (`queue/scheduler`, `queue/nr_requests`) and to what Linux 6.18 does to
 //! `queue/iosched` (block/elevator.c, `elevator_switch`).
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
@@ -13,7 +13,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-/// A loop device with mq-deadline, a read deadline of 1 s and 77 requests; as it was again at the end.
+/// A loop device with mq-deadline, a read deadline of 1 s and 77 requests; restored on drop.
 struct Tuned {
     queue: PathBuf,
     disk: Loop,
@@ -21,7 +21,7 @@ struct Tuned {
 }
 
 impl Tuned {
-    /// `None`, with the reason printed, where there is no loop device or these schedulers are not there.
+    /// Returns `None` and prints the reason if there is no loop device or these schedulers are missing.
     fn new() -> Option<Self> {
         let disk = Loop::attach(1 << 20)?;
         let queue = PathBuf::from(format!("/sys/block/{}/queue", disk.name()));
@@ -83,7 +83,7 @@ fn it_is_put_back_with_its_settings() {
         kernel.switch(name).unwrap();
         assert_eq!(tuned.scheduler(), name);
     }
-    // What was found is that, with its settings, and no fresh one.
+    // Switching to the original scheduler must also restore its settings.
     kernel.switch("mq-deadline").unwrap();
     tuned.is_as_it_was();
     kernel.switch("none").unwrap();
@@ -96,7 +96,7 @@ fn it_is_put_back_with_its_settings() {
 fn a_panic_puts_it_back_and_a_clone_does_for_good() {
     let tuned = or_skip!(Tuned::new());
     let kernel = KernelScheduler::of(&tuned.disk.device).unwrap();
-    // What a signal would call keeps nobody from being dropped.
+    // The function for a signal handler must not keep the state from being dropped.
     let signal = kernel.at_the_end();
     let panics = catch_unwind(AssertUnwindSafe(move || {
         kernel.switch("bfq").unwrap();
@@ -109,7 +109,7 @@ fn a_panic_puts_it_back_and_a_clone_does_for_good() {
     kernel.switch("none").unwrap();
     kernel.at_the_end()();
     tuned.is_as_it_was();
-    // A switch that comes too late does nothing.
+    // A switch after the final restore does nothing.
     kernel.switch("none").unwrap();
     tuned.is_as_it_was();
 }

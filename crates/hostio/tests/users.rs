@@ -1,5 +1,5 @@
-//! Everybody who can use a target without holding it exclusively: loop devices, processes, mappings, locks. Each is refused
-//! whatever is named, and named itself; when it is gone the target is written to.
+//! Tests every user that does not hold a target exclusively: loop devices, processes, mappings, locks. Each must be refused,
+//! whatever `destroy` names, and must be named in the refusal. Once the user is gone, the target must be writable.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // A helper that fails is a failed test; a skipped one says why.
 #![allow(unsafe_code)] // One mapping, which is never read.
@@ -15,16 +15,16 @@ use std::process::{Child, Command, Stdio};
 
 const MIB: u64 = 1 << 20;
 
-/// The findings of a target that is named in `destroy`; it is refused all the same, and stays as it was.
+/// Returns the findings of a target that `destroy` names. It must be refused nevertheless and stay unchanged.
 fn refused(path: &Path) -> Vec<Finding> {
     found(refusal(&destroying(path)))
 }
 
-/// A process that runs until it is dropped.
+/// A child process that runs until it is dropped.
 struct Running(Child);
 
 impl Running {
-    /// A process that has a file open as its standard input.
+    /// Starts a process with the file as its standard input.
     fn holding(file: File) -> Self {
         let mut command = Command::new("sleep");
         command.arg("600").stdin(file);
@@ -51,7 +51,7 @@ fn file() -> (tempfile::TempDir, PathBuf) {
     (directory, path)
 }
 
-/// A file that is written to when nobody uses it any more.
+/// Checks that a file without users can be written to.
 fn writable(path: &Path) {
     let mut device = open(&destroying(path)).unwrap();
     let done = one(&mut device, Request::new(1, Op::Write, 0, 4096));
@@ -76,7 +76,7 @@ fn a_device_under_a_loop_device_is_refused_mounted_or_not() {
     assert!(open(&destroying(&disk.device)).is_ok());
 }
 
-/// What lies below a target is overwritten with it.
+/// The storage below a target is overwritten with it.
 #[test]
 fn a_device_over_something_that_is_used_is_refused() {
     let disk = or_skip!(Loop::attach(32 * MIB));
@@ -89,7 +89,7 @@ fn a_device_over_something_that_is_used_is_refused() {
     };
     assert_eq!(refused(&upper.device), [stands]);
     drop(other);
-    // The same file under a second loop device.
+    // A second loop device over the same file.
     let twin = or_skip!(Loop::over(&disk.file, &[]));
     let findings = refused(&upper.device);
     assert!(
@@ -97,7 +97,7 @@ fn a_device_over_something_that_is_used_is_refused() {
         "{findings:?}"
     );
     drop(twin);
-    // Claimed, as the kernel claims what it mounts, by a process that the scan does find.
+    // Claimed as the kernel claims a mounted device, by a process that the scan can find.
     let claim = open(&HostConfig {
         destroy: None,
         ..destroying(&disk.device)
@@ -114,7 +114,7 @@ fn a_device_over_something_that_is_used_is_refused() {
 #[test]
 fn a_process_that_has_a_device_open_is_named() {
     let disk = or_skip!(Loop::attach(4 * MIB));
-    // A node of its own: what counts is the device, not its name.
+    // A device node with another name: the device number counts, not the name.
     let directory = common::directory();
     let node = directory.path().join("node");
     let number = run("stat", &["-c", "%Hr %Lr", disk.path()]).unwrap();
@@ -141,7 +141,7 @@ fn a_file_that_a_process_has_open_is_refused_until_it_is_closed() {
     let (_directory, path) = file();
     let before = std::fs::read(&path).unwrap();
     let holder = Running::holding(File::open(&path).unwrap());
-    // Another name of the same file.
+    // Another name of the same file (hard link).
     let link = path.with_extension("link");
     std::fs::hard_link(&path, &link).unwrap();
     for name in [&path, &link] {
@@ -189,14 +189,14 @@ fn until(ready: impl Fn() -> bool) {
     assert!(waited);
 }
 
-/// A database that maps its file and closes the descriptor.
+/// Like a database that maps its file and closes the descriptor.
 #[test]
 fn a_mapped_file_is_refused() {
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     let (_directory, path) = file();
     let opened = File::open(&path).unwrap();
     let len = 4096;
-    // SAFETY: a new mapping at a place of the kernel's choice; nothing reads or writes it.
+    // SAFETY: a new mapping at an address chosen by the kernel; nothing reads or writes it.
     let at = unsafe {
         mmap(
             std::ptr::null_mut(),
@@ -215,7 +215,7 @@ fn a_mapped_file_is_refused() {
     let us = std::process::id();
     let mapped = |f: &Finding| matches!(f, Finding::Mapped { by, .. } if by.pid == us);
     assert!(findings.iter().any(mapped), "{findings:?}");
-    // SAFETY: the mapping from above, which nobody uses.
+    // SAFETY: the mapping from above, which is not used any more.
     unsafe { munmap(at, len).unwrap() };
     writable(&renamed);
 }
@@ -229,7 +229,7 @@ fn one_of_two_runs_on_one_file_is_refused() {
     writable(&path);
 }
 
-/// Where nobody is seen, the kernel still tells of a lock: the flock alone is tried here, without the search.
+/// An open device is locked with flock(2), so a tool that only tries the lock, without a scan for users, must fail.
 #[test]
 fn a_device_is_locked_for_tools_that_ask() {
     let disk = or_skip!(Loop::attach(4 * MIB));
@@ -243,7 +243,7 @@ fn a_device_is_locked_for_tools_that_ask() {
     assert!(run("flock", &["--nonblock", disk.path(), "true"]).is_ok());
 }
 
-/// What came while the user was asked.
+/// Users that appear while the user is being asked.
 #[test]
 fn a_second_look_sees_what_came_in_between() {
     let disk = or_skip!(Loop::attach(16 * MIB));
@@ -259,7 +259,7 @@ fn a_second_look_sees_what_came_in_between() {
     new(&|f| matches!(f, Finding::LoopBacking { .. }));
     drop(upper);
     until(|| clearance.renew().is_ok());
-    // Bytes that no place of those that are looked at holds: the kernel counts them.
+    // A write outside the inspected ranges: the kernel's count of sectors written reveals it.
     disk.plant(5 * MIB + 12_288, &[1; 4096]);
     new(&|f| matches!(f, Finding::Changed { .. }));
     let device_again = {
@@ -271,10 +271,10 @@ fn a_second_look_sees_what_came_in_between() {
         let findings = found(clearance.renew().unwrap_err());
         assert!(findings.iter().any(wanted), "{findings:?}");
     };
-    // A header, although the device was named: it was not this that was named.
+    // A new header: `destroy` named the device, but not with these contents.
     disk.plant(0, b"LUKS\xba\xbe");
     new(&|f| matches!(f, Finding::Signature(s) if s.name == "LUKS"));
-    // The same past the page cache: through the file below.
+    // The same without the page cache, through the backing file.
     use std::os::unix::fs::FileExt;
     let below = OpenOptions::new().write(true).open(&disk.file).unwrap();
     below.write_all_at(b"XFSB", 0).unwrap();
@@ -308,7 +308,7 @@ fn a_file_that_was_removed_in_between_is_refused() {
     );
 }
 
-/// The partition that is used lies below a loop device, and the target is another loop device over all of the drive.
+/// The partition in use is below a loop device, and the target is another loop device over the whole drive.
 #[test]
 fn what_is_used_beside_the_way_to_the_target_is_refused() {
     let disk = or_skip!(Loop::attach(64 * MIB));
@@ -330,7 +330,7 @@ fn what_is_used_beside_the_way_to_the_target_is_refused() {
     assert!(findings.iter().any(opened), "{findings:?}");
 }
 
-/// A thread that keeps a file in a table of its own, or outlives the thread that the process began with.
+/// A thread with a descriptor table of its own, or one that outlives the process's first thread.
 #[test]
 fn a_file_of_a_lone_thread_is_refused() {
     let (_directory, path) = file();
@@ -358,7 +358,7 @@ fn a_file_of_a_lone_thread_is_refused() {
     assert!(findings.iter().any(opened), "{findings:?}");
 }
 
-/// The file is open under its name in an overlay, which is another file to everybody who asks.
+/// The file is open by its name in an overlay, where it appears as a different file.
 #[test]
 fn a_file_that_is_open_through_an_overlay_is_refused() {
     let directory = common::directory();

@@ -1,5 +1,5 @@
 "use strict";
-// Whatever goes wrong in a later script is written into the page, where a reader (and a test) sees it.
+// Shows errors of later scripts in the page, where a reader (and a test) sees them.
 window.addEventListener("error", (event) => {
   document.documentElement.dataset.error = event.message;
   const note = document.createElement("p");

@@ -1,4 +1,4 @@
-//! Two stacks in turn, as text and as a page.
+//! Two stacks run in turn (`--ab`), as text and as a page.
 
 use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
 use crate::run::drawn::Drawn;
@@ -47,7 +47,7 @@ const BETTER: &str = "better";
 const WORSE: &str = "worse";
 const EQUAL: &str = "no difference found";
 
-/// What the interval says of the second stack.
+/// Returns the verdict on the second stack according to the interval; empty without one.
 fn verdict(difference: &Difference) -> &'static str {
     let sign = if difference.more_is_better { 1.0 } else { -1.0 };
     match difference.interval {
@@ -60,7 +60,7 @@ fn verdict(difference: &Difference) -> &'static str {
     }
 }
 
-/// In how many figures the second stack is better or worse, in a sentence.
+/// Returns a sentence on how many figures are better and worse with the second stack.
 fn summary(found: &Ab) -> String {
     let [a, b] = &found.stacks;
     let of = |word: &str| {
@@ -82,7 +82,7 @@ fn summary(found: &Ab) -> String {
     }
 }
 
-/// The differences with their intervals.
+/// Returns the chart of the differences with their intervals.
 fn figure(found: &Ab) -> Chart {
     let places = || (0..).zip(&found.differences);
     let line = |(look, name, more): (usize, &str, bool)| {
@@ -134,7 +134,7 @@ fn heading(found: &Ab) -> String {
 const HOW_TO_READ: &str = "The difference is the mean of the ratios of the rounds; its interval holds the true one in 95 of \
                            100 cases. It is about this drive and these jobs.";
 
-/// As text for the terminal.
+/// Returns the text for the terminal.
 pub fn text(found: &Ab, screen: Screen) -> String {
     let mut text = format!(
         "{}\n\n{}\n{HOW_TO_READ}\n",
@@ -154,7 +154,7 @@ pub fn text(found: &Ab, screen: Screen) -> String {
     text
 }
 
-/// The page: the differences, and the last round of both over one another.
+/// Returns the page: the differences, and the charts of the last round with both stacks in each.
 pub fn page(found: &Ab) -> String {
     let last = found.rounds.last().into_iter().flatten();
     let runs = found.stacks.iter().zip(last);

@@ -1,4 +1,4 @@
-//! The sentences around a figure: what there is to see in it, and how many samples it shows.
+//! Texts of a figure: what it shows, and how many samples.
 
 use crate::points::DRAWN_MAX;
 use crate::words;
@@ -6,7 +6,7 @@ use fathom_probe::Estimate;
 use fathom_probe::about::Figure;
 use std::ops::Range;
 
-/// What there is to see, in a sentence.
+/// Returns the sentence on what the figure shows.
 pub(crate) fn see(figure: &Figure, estimate: Option<&Estimate>) -> String {
     let size = estimate.and_then(Estimate::bytes).map(words::bytes);
     let text = match figure.see_found {
@@ -21,7 +21,7 @@ pub(crate) fn see(figure: &Figure, estimate: Option<&Estimate>) -> String {
         .replace("{every}", &here("every"))
 }
 
-/// How many samples there are, how many of them are drawn, and what is shaded.
+/// Returns the sentence on how many samples there are, how many are drawn, and what is shaded.
 pub(crate) fn note(
     total: usize,
     drawn: usize,
@@ -56,7 +56,7 @@ pub(crate) fn note(
     out
 }
 
-/// What is not shown at first; empty where everything is.
+/// Returns the sentence on samples above the visible range; empty if there are none.
 pub(crate) fn outside(above: usize, total: usize) -> String {
     let verb = if above == 1 { "lies" } else { "lie" };
     match above {

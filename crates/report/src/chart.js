@@ -1,5 +1,5 @@
-// Draws the charts of a page from the data in it: layout, legend and print. What is drawn was decided
-// when the page was written; everything that is a matter of looks is decided here and in the page's style.
+// Draws the charts of a page from its data: layout, legend and print. The page's data says what is drawn; this script and
+// the page's style decide how it looks.
 
 const root = document.documentElement;
 const PRINTED = 700;
@@ -11,17 +11,17 @@ const pen = document.createElement("canvas").getContext("2d");
 const textWidth = (text, font) => { pen.font = font; return pen.measureText(text).width; };
 
 const visible = (state) => state.chart.series.filter((series) => !state.hidden.has(series.name));
-// Series of one name stand at the same place beside those of other names.
+// Series with the same name share a position beside those with other names.
 const groups = (state) => [...new Set(visible(state).map((series) => series.name))];
 
-// The names that stand beside one another at their places: none where no place has two.
+// Returns the names that are drawn side by side; none if no position has two names.
 function sideBySide(state) {
   const names = new Map();
   for (const { name, x } of visible(state)) x.forEach((place) => names.set(place, (names.get(place) || new Set()).add(name)));
   return [...names.values()].some((at) => at.size > 1) ? groups(state) : [];
 }
 
-// Words in lines of at most so many pixels, or of one word.
+// Wraps text to lines of at most `most` pixels, or of one word.
 function folded(text, most, font) {
   return text.split(" ").reduce((lines, word) => {
     const last = lines[lines.length - 1];
@@ -30,8 +30,8 @@ function folded(text, most, font) {
   }, []);
 }
 
-// Names that have no room beside one another, along lines that rise to their ticks: as steep as the room to the left asks
-// for, and fewer where even these would touch. `deep` is what they take below the axis.
+// Rotates names that do not fit side by side. The angle is as steep as the space on the left requires; if names would still
+// touch, some are dropped. `deep` is the height below the axis.
 function turned(ticks, size) {
   const room = ticks.length > 1 ? ticks[1].x - ticks[0].x : Infinity;
   const turn = highest(ticks.map(({ x, width }) => Math.acos(Math.max(0, Math.min(0.64, (x - 4) / width)))));
@@ -40,7 +40,7 @@ function turned(ticks, size) {
   return { ticks: kept, turn, deep: highest(kept.map(({ width }) => width)) * Math.sin(turn) };
 }
 
-// Ticks of the horizontal axis with the lines of their texts: fewer until none touches the next.
+// Returns the ticks of the horizontal axis with their text lines; fewer ticks if texts would touch.
 function acrossTicks(axis, range, [left, right], values, { size, font }) {
   const scale = scaleOf(axis, range, [left, right]);
   const unit = shownUnit(axis, range);
@@ -76,7 +76,7 @@ function sizeOf(state) {
   return { width, height: printed || root.clientWidth < 640 ? 290 : 340, size, font: `${size}px ${getComputedStyle(document.body).fontFamily}` };
 }
 
-// Everything that has a place: the ranges, the ticks, the scales.
+// Computes the geometry: ranges, ticks, scales.
 function layout(state) {
   const { chart } = state;
   const { width, height, size, font } = sizeOf(state);
@@ -85,7 +85,7 @@ function layout(state) {
   const lines = marks.filter((mark) => mark.kind === "line" && mark.x.every((x) => hasPlace(chart.x, x)));
   const xs = shown.filter((series) => series.mode !== "points").flatMap((series) => series.x);
   const allX = shown.flatMap((series) => series.x).concat(lines.flatMap((mark) => mark.x));
-  // On a logarithmic axis a low end may be far below everything else.
+  // On a logarithmic axis the low end of an interval may be far below all other values.
   const ends = ({ low, high }) => (chart.y.scale === "log" ? high : [...low, ...high]);
   const drawn = (series) => (series.interval && series.interval.drawn ? ends(series.interval) : []);
   const ys = shown.flatMap((series) => series.y.concat(drawn(series)));
@@ -93,13 +93,13 @@ function layout(state) {
   const y = state.zoom ? state.zoom.y : fullRange(chart.y, ys, state.all);
   const upUnit = shownUnit(chart.y, y);
   const toFlat = scaleOf(chart.y, y, [height - 60, 30]);
-  // Where two would touch, the upper one stays.
+  // Of two overlapping ticks, the upper one is kept.
   const up = tickValues(chart.y, y, Math.floor((height - 80) / 30), []).reduceRight((kept, value) =>
     (kept.length > 0 && Math.abs(toFlat.at(value) - toFlat.at(kept[0])) < size + 3 ? kept : [value, ...kept]), []);
   const upTexts = tickTexts(chart.y, up, upUnit);
   const left = Math.ceil(highest(upTexts.map((text) => textWidth(text, font)).concat(20))) + 12;
   const right = width - 18;
-  // What is written above a mark stands beside the title, or below it where both would touch.
+  // The text above a mark is beside the title, or below it if both would touch.
   const toX = scaleOf(chart.x, x, [left, right]);
   const said = lines.filter((mark) => mark.text).map((mark) => toX.at(mark.x[0]) - textWidth(mark.text, `bold ${font}`) / 2);
   const under = said.some((from) => from < textWidth(axisTitle(chart.y, upUnit), font) + 14);
@@ -132,7 +132,7 @@ function frame(state, at) {
       g.append(written(lines[0], x, down, { class: "turned", transform: `rotate(${p(angle)} ${p(x)} ${p(down)})` }));
       continue;
     }
-    // The first and the last text stay in the figure.
+    // Keeps the first and last text within the figure.
     const middle = Math.max(width / 2 + 1, Math.min(at.width - width / 2 - 1, x));
     lines.forEach((line, i) => g.append(written(line, middle, bottom + 7 + (i + 1) * (size + 3), { "text-anchor": "middle" })));
   }
@@ -142,7 +142,7 @@ function frame(state, at) {
   return g;
 }
 
-// Bands, dotted lines and lines, with what is written above them.
+// Draws bands, dotted lines and lines, with the text above them.
 function marksOf(state, at) {
   const g = svg("g", { class: "marks" });
   const inside = (x) => x >= at.left - 1 && x <= at.right + 1;
@@ -163,14 +163,15 @@ function marksOf(state, at) {
   return g;
 }
 
-// Where the points of a series stand, `null` where one has no place. Names have the series side by side.
+// Returns the positions of a series' points; `null` if a point cannot be drawn. On an axis of names, series are side by
+// side.
 function spotsOf(state, series, at) {
   const { x: across, y: up } = state.chart;
   const slot = across.scale === "names" ? Math.abs(at.toX.at(1) - at.toX.at(0)) : 0;
   const beside = slot ? sideBySide(state) : [];
   const width = Math.min(slot * 0.84 / Math.max(1, beside.length), series.mode === "bars" ? 56 : 220);
   const shift = beside.length > 0 ? (beside.indexOf(series.name) - (beside.length - 1) / 2) * width : 0;
-  // The golden ratio spreads the points of a strip evenly, the same at every drawing.
+  // The golden ratio spreads the points of a strip evenly and reproducibly.
   const spread = (i) => (slot && series.mode === "points" ? ((i * 0.6180339887) % 1 - 0.5) * width * 0.6 : 0);
   const { interval } = series;
   const spots = series.x.map((x, i) => {
@@ -209,7 +210,7 @@ function draw(state) {
       g.append(...parts.own);
       above.prepend(...styled(parts.above));
     }
-    // Clouds lie below what is drawn behind lines.
+    // Clouds are below everything that is drawn behind lines.
     (series.mode === "points" ? body : own).append(g);
   }
   body.append(below, own, above);
@@ -226,7 +227,7 @@ function draw(state) {
 
 const fillId = (chart, series) => `fill-${chart.id}-${chart.series.indexOf(series)}`;
 
-// Names below the drawing, which wrap as text does; each hides and shows its series.
+// The legend below the drawing, which wraps like text; each entry hides or shows its series.
 function legend(state) {
   const { chart, plot } = state;
   const names = [...new Set(chart.series.map((series) => series.name))].filter(Boolean);
@@ -250,7 +251,7 @@ function legend(state) {
     state.tip = html("div", { class: "tip", hidden: "" });
     plot.after(state.legend, state.tip);
   }
-  // Whoever has the keyboard's focus keeps it.
+  // Keeps the keyboard focus.
   const focused = [...state.legend.children].indexOf(document.activeElement);
   state.legend.replaceChildren(...entries);
   if (focused >= 0 && entries[focused]) entries[focused].focus();
@@ -279,13 +280,13 @@ for (const button of document.querySelectorAll("button[data-all]")) {
 let waiting = 0;
 let width = root.clientWidth;
 window.addEventListener("resize", () => {
-  // A phone that hides its address bar changes the height alone.
+  // A phone that hides its address bar changes only the height.
   if (root.clientWidth === width) return;
   width = root.clientWidth;
   clearTimeout(waiting);
   waiting = setTimeout(drawAll, 120);
 });
-// What is folded away cannot be opened on paper.
+// Collapsed details cannot be opened on paper.
 const foldedAway = [...document.querySelectorAll("details")];
 window.addEventListener("beforeprint", () => {
   root.dataset.print = "";

@@ -1,8 +1,8 @@
-//! A figure as plain data, and how it stands in a page: axes, series, marks and the sentences around them.
+//! A figure as plain data, and its place in a page: axes, series, marks and texts.
 //!
-//! Every figure of every page is a [`Chart`]. `chart.js` draws them in the reader's browser; here nothing is known of
-//! colours and pixels. Values are in base units (nanoseconds, bytes, bytes per second), and the script chooses the
-//! unit that is shown. What is not finite has no place in JSON and is written as `null`, which is not drawn.
+//! Every figure of every page is a [`Chart`]. `chart.js` draws them in the reader's browser; this module knows no colours or
+//! pixels. Values are in base units (nanoseconds, bytes, bytes per second), and the script chooses the displayed unit. JSON
+//! cannot represent non-finite values; they are written as `null` and not drawn.
 
 use crate::wrap::unbroken;
 use json::{maybe, maybes, numbers};
@@ -13,7 +13,7 @@ mod json;
 
 pub(crate) use json::json;
 
-/// What draws the charts of a page: axes, series, and what a reader does with them.
+/// The scripts that draw the charts: axes, series, interaction, and the main script.
 const SCRIPTS: [&str; 4] = [
     include_str!("chart/axes.js"),
     include_str!("chart/series.js"),
@@ -21,11 +21,11 @@ const SCRIPTS: [&str; 4] = [
     include_str!("chart.js"),
 ];
 
-/// What the numbers of an axis, or of a column, are.
+/// Unit of the numbers of an axis or a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// A number whose unit, if it has one, stands in the title.
+    /// A number whose unit, if any, is in the title.
     #[default]
     Number,
     /// Nanoseconds.
@@ -34,49 +34,49 @@ pub enum Unit {
     Bytes,
     /// Bytes per second, shown in MB/s.
     Rate,
-    /// The share that lies above, from 0 to 1, shown as the percentage that does not.
+    /// Share above, from 0 to 1, shown as the percentage below.
     Above,
 }
 
-/// How an axis runs.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// Evenly from zero.
+    /// Linear from zero.
     Zero,
-    /// Every factor of ten equally long; nothing at or below zero has a place.
+    /// Logarithmic: every factor of ten is equally long. Values at or below zero are not drawn.
     Log,
-    /// The same, and smaller values lie further up: the tail of a distribution.
+    /// Logarithmic, with smaller values further up: the tail of a distribution.
     Tail,
-    /// Names side by side, at 0, 1, 2 and so on.
+    /// Names side by side, at positions 0, 1, 2 and so on.
     Names,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Axis {
-    /// What it shows, without the unit unless that is [`Unit::Number`].
+    /// Title, without the unit unless that is [`Unit::Number`].
     pub title: String,
-    /// What its numbers are.
+    /// Unit of its numbers.
     pub unit: Unit,
-    /// How it runs.
+    /// Scale.
     pub scale: Scale,
-    /// The only places with ticks, where they are given; not with [`Scale::Names`].
+    /// Positions of the ticks, if given; not with [`Scale::Names`].
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "numbers")]
     pub places: Vec<f64>,
-    /// What is written at each of `places`, or at 0, 1, 2 and so on.
+    /// Labels at `places`, or at 0, 1, 2 and so on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// The highest value that is shown at first; a button shows the rest.
+    /// Highest value shown at first; a button shows the rest.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "maybe")]
     pub top: Option<f64>,
 }
 
 impl Axis {
-    /// An axis with ticks at round values.
+    /// Creates an axis with ticks at round values.
     pub fn new(title: &str, unit: Unit, scale: Scale) -> Axis {
         Axis {
             title: title.to_owned(),
@@ -86,7 +86,7 @@ impl Axis {
         }
     }
 
-    /// Names side by side.
+    /// Creates an axis of names side by side.
     pub fn names(title: &str, names: Vec<String>) -> Axis {
         Axis {
             names,
@@ -94,7 +94,8 @@ impl Axis {
         }
     }
 
-    /// Numbers with ticks at these places alone, with their names. Sizes that double lie equally far apart.
+    /// Creates an axis with labelled ticks at these positions only. Logarithmic if they span a wide range, so that doubling
+    /// sizes are equally spaced.
     pub fn places(title: &str, places: Vec<f64>, names: Vec<String>) -> Axis {
         let low = places.iter().copied().fold(f64::INFINITY, f64::min);
         let high = places.iter().copied().fold(0.0, f64::max);
@@ -108,16 +109,16 @@ impl Axis {
     }
 }
 
-/// How a series is drawn.
+/// Drawing mode of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// A line with markers: at each point where they are few, here and there where they are many.
+    /// A line with markers: at every point if there are few, at some of them if there are many.
     #[default]
     Line,
-    /// Steps that change in the middle between two points.
+    /// Steps that change midway between two points.
     Steps,
-    /// A cloud of small markers.
+    /// Small markers.
     Points,
     /// Large markers with their intervals, without a line.
     Marks,
@@ -125,23 +126,23 @@ pub enum Mode {
     Bars,
 }
 
-/// A low and a high end for each point.
+/// Lower and upper ends of an interval for each point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Interval {
-    /// What it is, for the reader who points at it.
+    /// Name of the interval, shown when the reader points at it.
     pub what: String,
-    /// Whether it is drawn; else it is only told.
+    /// True if it is drawn; otherwise only its numbers are shown.
     pub drawn: bool,
-    /// The low ends.
+    /// Lower ends.
     #[serde(serialize_with = "numbers")]
     pub low: Vec<f64>,
-    /// The high ends.
+    /// Upper ends.
     #[serde(serialize_with = "numbers")]
     pub high: Vec<f64>,
 }
 
 impl Interval {
-    /// One of 95 %, which is drawn. What has no end is not.
+    /// Creates a drawn 95 % interval. Points with a non-finite end get no bar.
     pub(crate) fn of_95_percent(low: Vec<f64>, high: Vec<f64>) -> Interval {
         Interval {
             what: "95 % interval".to_owned(),
@@ -152,47 +153,47 @@ impl Interval {
     }
 }
 
-/// What else is told of each point to the reader who points at it.
+/// Further data for each point, shown when the reader points at it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Column {
-    /// What it is.
+    /// Name of the data.
     pub name: String,
-    /// What its numbers are.
+    /// Unit of the values.
     pub unit: Unit,
-    /// One for each point.
+    /// A value for each point.
     #[serde(serialize_with = "numbers")]
     pub values: Vec<f64>,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Series {
-    /// What it is called in the legend. Series of one name share its entry.
+    /// Name in the legend. Series with the same name share an entry.
     pub name: String,
-    /// Which colour, dash and marker it has.
+    /// Index of its colour, dash and marker.
     pub look: usize,
-    /// How it is drawn.
+    /// Drawing mode.
     pub mode: Mode,
-    /// From left to right.
+    /// Horizontal positions, from left to right.
     #[serde(serialize_with = "numbers")]
     pub x: Vec<f64>,
-    /// A height for each; `None` where there is none: a line has a gap there.
+    /// A height for each position; `None` leaves a gap in the line.
     #[serde(serialize_with = "maybes")]
     pub y: Vec<Option<f64>>,
-    /// An interval of each height.
+    /// Intervals of the heights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// What else is told of each point.
+    /// Further data for each point.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Column>,
 }
 
 impl Series {
-    /// The same with intervals of 95 % around its heights, of which these are the halves.
+    /// Adds 95 % intervals around the heights, given as their half-widths.
     pub fn with_halves(self, halves: &[f64]) -> Series {
         let ends = |sign: f64| -> Vec<f64> {
             let each = self.y.iter().zip(halves);
-            // What has no height has no interval, and is not drawn.
+            // A point without a height has no interval and is not drawn.
             each.map(|(y, half)| y.map_or(f64::NAN, |y| y + sign * half))
                 .collect()
         };
@@ -203,27 +204,27 @@ impl Series {
     }
 }
 
-/// How a mark on the horizontal axis is drawn.
+/// Kind of a mark on the horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkKind {
-    /// A line at each place, and the text above the first.
+    /// A line at each position, with the text above the first.
     Line,
-    /// A thin dotted line at each place.
+    /// A thin dotted line at each position.
     Dotted,
-    /// The stretch from the first place to the second.
+    /// The range between the two positions, shaded.
     Band,
 }
 
-/// What is marked on the horizontal axis.
+/// A mark on the horizontal axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mark {
-    /// How it is drawn.
+    /// Kind.
     pub kind: MarkKind,
-    /// Where.
+    /// Positions.
     #[serde(serialize_with = "numbers")]
     pub x: Vec<f64>,
-    /// What is written above it.
+    /// Text above it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
@@ -231,38 +232,38 @@ pub struct Mark {
 /// A figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Chart {
-    /// Its name in the page, which no other has.
+    /// Its id, unique in the page.
     pub id: String,
-    /// The heading.
+    /// Heading.
     #[serde(skip)]
     pub title: String,
-    /// What there is to see.
+    /// What the figure shows.
     #[serde(skip)]
     pub see: String,
-    /// What is said below it.
+    /// Text below it.
     #[serde(skip)]
     pub note: String,
-    /// What lies above `y.top`, in a sentence; empty where nothing does.
+    /// A sentence on data above `y.top`; empty if there is none.
     #[serde(skip)]
     pub outside: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is marked.
+    /// Marks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// What is drawn, the last on top.
+    /// Series; later ones are drawn on top.
     pub series: Vec<Series>,
 }
 
-/// What draws the charts, for one script element.
+/// Returns the script that draws the charts, for one script element.
 pub(crate) fn script() -> String {
-    // In a block, nothing of it is seen outside.
+    // The block hides its names from other scripts.
     format!("\"use strict\";\n{{\n{}}}\n", SCRIPTS.concat())
 }
 
-/// The chart in the page: its caption, the room that it is drawn in, and what is said below it.
+/// Returns the chart's element: caption, drawing area and text below it.
 pub(crate) fn figure(chart: &Chart) -> Markup {
     html! {
         figure {
@@ -286,7 +287,7 @@ pub(crate) fn figure(chart: &Chart) -> Markup {
     }
 }
 
-/// What a reader without JavaScript is told.
+/// Returns the notice for readers without JavaScript.
 pub(crate) fn without_script() -> Markup {
     html! {
         noscript {

@@ -1,4 +1,4 @@
-//! Runs of workloads side by side: as text for the terminal, and as a page with their figures over one another.
+//! Compares runs of workloads, as text for the terminal and as a page with one line per run in each figure.
 
 use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
 use crate::run::beside;
@@ -15,19 +15,20 @@ use std::cmp::Ordering::Equal;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The kinds of access, in the order shown.
+/// Kinds of access, in display order.
 const SIDES: [&str; 3] = ["reads", "writes", "all"];
 
-/// How wide a table with a column for each run may be where no screen says: beyond it, the runs go into one more table.
+/// Maximum width in columns of a table with a column per run, if the screen has no width; further runs go into another
+/// table.
 const WIDTH: usize = 100;
 
-/// So many differences stand above the response times; more of them follow below.
+/// Maximum number of differences shown above the response times; a longer table of them follows below.
 const CHANGES_FIRST: usize = 8;
 
 const HOW_TO_READ: &str = "Ratio: the mean response time divided by the base's; below 1 is faster. \
     Intervals hold the true value in 95 of 100 cases.";
 
-/// The comparison of runs as text for the terminal.
+/// Returns the comparison as text for the terminal.
 pub fn text(comparison: &Comparison, runs: &[Named], screen: Screen) -> String {
     let mut text = String::new();
     let mut compared = comparison.runs.iter();
@@ -52,7 +53,7 @@ pub fn text(comparison: &Comparison, runs: &[Named], screen: Screen) -> String {
     }
     put(&whole(comparison, &names, runs), screen);
     let short = short_names(comparison);
-    // With a column for each run.
+    // These tables have a column for each run.
     let width = Some(screen.width.unwrap_or(WIDTH));
     for beside in beside(&drawn(&short, runs)) {
         put(&beside, Screen { width, ..screen });
@@ -66,7 +67,7 @@ pub fn text(comparison: &Comparison, runs: &[Named], screen: Screen) -> String {
     text
 }
 
-/// The page of runs over one another.
+/// Returns the page of the comparison.
 pub fn page(comparison: &Comparison, runs: &[Named]) -> String {
     let names = short_names(comparison);
     let warned = comparison.runs.iter().zip(&names);
@@ -100,7 +101,7 @@ fn drawn<'a>(names: &'a [String], runs: &'a [Named]) -> Vec<Drawn<'a>> {
     .collect()
 }
 
-/// What the runs are called where a column or a line is one's: without the directories that all of them are in.
+/// Returns the names for columns and legends: without the directory that all runs are in.
 fn short_names(comparison: &Comparison) -> Vec<String> {
     let names = || comparison.runs.iter().map(|run| run.name.as_str());
     let dir = |name: &str| name.rfind('/').map_or(0, |at| at + 1);
@@ -116,13 +117,13 @@ fn short_names(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// The ratio of all reads and writes of a run, or of what it had of them.
+/// Returns the ratio over reads and writes together, or over the only kind that the run had.
 fn overall(run: &Compared) -> Option<&Ratio> {
     let of = |name: &&str| run.sides.iter().find(|side| side.side == *name);
     SIDES.iter().rev().find_map(of)?.ratio.as_ref()
 }
 
-/// Which run is fastest, in a sentence.
+/// Returns a sentence on which run is fastest.
 fn verdict(comparison: &Comparison, names: &[String]) -> String {
     let Some((base, others)) = names.split_first() else {
         return String::new();
@@ -150,7 +151,7 @@ fn verdict(comparison: &Comparison, names: &[String]) -> String {
     }
 }
 
-/// The ratios of the mean response times, with their intervals.
+/// Returns the chart of the ratios of mean response times, with their intervals.
 fn ratio_figure(comparison: &Comparison, names: &[String]) -> Chart {
     let line = |(look, name): (usize, &str)| {
         let ratio = |run: &Compared| run.sides.iter().find(|side| side.side == name)?.ratio;
@@ -205,7 +206,7 @@ fn explained(basis: Basis) -> &'static str {
     }
 }
 
-/// `write_buffer.policy: lru -> epo`.
+/// Formats a change: `write_buffer.policy: lru -> epo`.
 fn change(change: &Change) -> String {
     let (base, run) = (value(&change.base), value(&change.run));
     format!("{}: {base} -> {run}", change.key)
@@ -215,7 +216,7 @@ fn value(value: &Option<String>) -> String {
     value.clone().unwrap_or_else(|| "(absent)".into())
 }
 
-/// What differs from the base: a row for each key, a column for each run.
+/// Returns the table of differences from the base: a row per key, a column per run.
 fn changes(comparison: &Comparison, names: &[String]) -> Table {
     let others = comparison.runs.get(1..).unwrap_or_default();
     let keys: BTreeSet<&str> = others
@@ -255,7 +256,7 @@ const HEAD: [&str; 11] = [
     "max",
 ];
 
-/// A table for each kind of access that a run had, unless it says nothing new.
+/// Returns a table for each kind of access that a run had. "all" is left out if it repeats the only kind.
 fn sides(comparison: &Comparison, names: &[String]) -> Vec<Table> {
     SIDES
         .iter()
@@ -266,7 +267,7 @@ fn sides(comparison: &Comparison, names: &[String]) -> Vec<Table> {
 fn side_table(comparison: &Comparison, names: &[String], name: &str) -> Option<Table> {
     let of = |run: &Compared| run.sides.iter().find(|side| side.side == name).cloned();
     let present = comparison.runs.iter().any(|run| of(run).is_some());
-    // Where there are reads only or writes only, all are these.
+    // With reads only or writes only, the table for "all" would repeat theirs.
     let told = name != "all" || comparison.runs.iter().any(|run| run.sides.len() > 2);
     let rows = comparison.runs.iter().zip(names);
     let rows = rows.map(|(run, name)| match of(run) {
@@ -310,7 +311,7 @@ fn side_row(name: &str, side: &ComparedSide) -> Vec<String> {
     cells
 }
 
-/// The whole run; the fairness where any had several processes.
+/// Returns the table of the whole runs, with fairness if any run had several processes.
 fn whole(comparison: &Comparison, names: &[String], runs: &[Named]) -> Table {
     let fairness: Vec<Option<f64>> = runs.iter().map(|run| run.run.totals.fairness()).collect();
     let fair = fairness.iter().any(Option::is_some);

@@ -1,7 +1,7 @@
-//! Two profiles side by side: where they agree, where they differ, and where nobody can tell.
+//! Compares two profiles: which parameters agree, differ, or cannot be compared.
 //!
-//! Two sizes agree if their intervals overlap. That is a comparison of what is known, not a test that the drives
-//! are equal: wide intervals agree easily, and the intervals are shown for that reason.
+//! Two sizes agree if their intervals overlap. This compares what is known; it is no test that the drives are equal. Wide
+//! intervals agree easily, so the intervals are shown.
 
 use crate::screen::Screen;
 use crate::table::{Kind, table};
@@ -11,20 +11,20 @@ use crate::wrap::clean;
 use fathom_probe::{Estimate, Method, Parameter, Profile, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Whether two answers say the same.
+/// Result of comparing two answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The intervals overlap, the choices are the same, or both drives have no such thing.
+    /// The intervals overlap, the choices are equal, or both drives lack the feature.
     Agrees,
-    /// The intervals are apart, the choices are not the same, or only one drive has such a thing.
+    /// The intervals are disjoint, the choices differ, or only one drive has the feature.
     Differs,
-    /// One of the answers is missing or open.
+    /// An answer is missing or inconclusive, or the values cannot be compared.
     CannotTell,
 }
 
 impl Outcome {
-    /// For people: `agrees`, `differs`, `cannot tell`.
+    /// Returns the text for people: `agrees`, `differs`, `cannot tell`.
     pub const fn words(self) -> &'static str {
         match self {
             Outcome::Agrees => "agrees",
@@ -34,54 +34,54 @@ impl Outcome {
     }
 }
 
-/// Where one of the profiles comes from.
+/// The origin of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The drive as named by the user.
+    /// Name of the drive as given by the user.
     pub name: String,
-    /// What the drive says that it is.
+    /// Identity that the drive reports.
     pub identity: String,
-    /// How it was measured.
+    /// Method of the measurement.
     pub method: Method,
-    /// Of every random choice in the run.
+    /// Seed of every random choice in the run.
     pub seed: u64,
-    /// The version of Fathom that wrote it.
+    /// Version of Fathom that wrote the profile.
     pub fathom: String,
 }
 
 /// One parameter in both profiles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParameterDiff {
-    /// Which one.
+    /// The parameter.
     pub parameter: Parameter,
-    /// The first profile's answer.
+    /// Answer of the first profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<Estimate>,
-    /// The second profile's answer.
+    /// Answer of the second profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<Estimate>,
-    /// Whether the intervals share a point, in both ends' unit; only where both have one.
+    /// True if the intervals share a point; `None` if one is missing or the units differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals_overlap: Option<bool>,
-    /// Whether they say the same.
+    /// Result of the comparison.
     pub outcome: Outcome,
-    /// Why, in a few words.
+    /// Reason for the result, in a few words.
     pub why: String,
 }
 
-/// Two profiles compared.
+/// Comparison of two profiles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
-    /// Where the first one comes from.
+    /// Origin of the first profile.
     pub left: Source,
-    /// Where the second one comes from.
+    /// Origin of the second profile.
     pub right: Source,
-    /// Every parameter that either of them has, in the order of [`Parameter::ALL`].
+    /// Every parameter of either profile, in the order of [`Parameter::ALL`].
     pub parameters: Vec<ParameterDiff>,
 }
 
 impl Diff {
-    /// How many parameters came out so.
+    /// Returns the number of parameters with this outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         let same = |p: &&ParameterDiff| p.outcome == outcome;
         self.parameters.iter().filter(same).count()
@@ -134,7 +134,7 @@ fn compare(parameter: Parameter, l: Option<&Estimate>, r: Option<&Estimate>) -> 
     }
 }
 
-/// Whether two intervals share a point; `None` where their units differ.
+/// Returns true if two intervals share a point; `None` if their units differ.
 fn overlap(l: (&Value, &Value), r: (&Value, &Value)) -> Option<bool> {
     (l.0.unit() == r.0.unit()).then(|| l.0 <= r.1 && r.0 <= l.1)
 }
@@ -167,7 +167,7 @@ fn judge(l: &Estimate, r: &Estimate, overlap: Option<bool>) -> (Outcome, String)
     (outcome, why.to_owned())
 }
 
-/// The comparison for a screen, of at most [`WIDTH`](crate::text::WIDTH) columns as long as the names allow.
+/// Returns the comparison for a screen, at most [`WIDTH`](crate::text::WIDTH) columns wide if the names allow it.
 pub fn text(diff: &Diff, screen: Screen) -> String {
     let screen = at_most(screen);
     let mut out = String::new();

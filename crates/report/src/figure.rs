@@ -1,7 +1,7 @@
-//! Which figures a record has, as charts: series, axes, marks and the sentences around them.
+//! Builds the charts of a probe record: series, axes, marks and texts.
 //!
-//! The figures are those of `parameter-aware-io` (Figures 4-7), `greedy-space` (Figure 2) and `irbw` (Figure 6), with
-//! the raw samples added.
+//! The figures follow `parameter-aware-io` (Figures 4-7), `greedy-space` (Figure 2) and `irbw` (Figure 6), with the raw
+//! samples added.
 
 use crate::captions::{note, outside, see};
 use crate::chart::{self, Chart, Interval, MarkKind, Mode, Scale, Unit};
@@ -13,34 +13,34 @@ use fathom_probe::{Estimate, Parameter, Profile, Record, Sample, Series, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The most multiples of a period that are drawn as lines; with more they would hide the samples.
+/// Maximum number of period lines; more of them would hide the samples.
 const PERIOD_LINES_MAX: u64 = 64;
-/// The most sizes that a strip chart can hold apart.
+/// Maximum number of sizes in a strip chart that a reader can tell apart.
 const STRIP_SIZES_MAX: usize = 8;
-/// From this ratio between medians on, a linear axis would hide the lower ones.
+/// Ratio between medians from which the vertical axis is logarithmic; a linear axis would hide the lower ones.
 const LOG_RATIO: u64 = 100;
-/// The same where it is asked from which place on requests wait: both heights must be seen.
+/// The same ratio for figures that show from where on requests wait: both levels must be visible.
 const LOG_RATIO_WAITING: u64 = 10;
 
-/// What shows the samples that are in no other.
+/// Figure for the samples that no other figure shows.
 const OTHERS: Figure = Figure::latency(
     "Other samples",
     "Taken beside the others: the sentences above do not speak of them.",
     &[],
 );
 
-/// How the horizontal axis runs.
+/// Kind of horizontal axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Axis {
-    /// Sizes in bytes, evenly.
+    /// Sizes in bytes, linear.
     Linear,
-    /// Sizes in bytes, every doubling equally long.
+    /// Sizes in bytes, logarithmic: every doubling is equally long.
     Log2,
-    /// Few sizes, side by side.
+    /// A few sizes, side by side.
     Strip,
 }
 
-/// What one series of samples becomes.
+/// A series of samples, prepared for drawing.
 struct Line<'a> {
     name: &'a str,
     drawn: Vec<&'a Sample>,
@@ -48,11 +48,11 @@ struct Line<'a> {
     heights: Vec<u64>,
 }
 
-/// One series of a figure: its name in the legend and its samples.
+/// A series of a figure: its name in the legend and its samples.
 type Chosen<'a> = (&'a str, Vec<Sample>);
 
-/// The figures of one parameter; none where there are no samples. Nothing in a record is hidden: samples that no figure shows get one
-/// of their own.
+/// Returns the figures of one parameter; none if it has no samples. Every sample of the record is shown: those that belong
+/// to no figure get one of their own.
 pub(crate) fn figures(record: &Record, parameter: Parameter, profile: &Profile) -> Vec<Chart> {
     let mut of_series: BTreeMap<Series, Vec<Sample>> = BTreeMap::new();
     for sample in record.samples.iter().filter(|s| s.parameter == parameter) {
@@ -78,7 +78,7 @@ pub(crate) fn figures(record: &Record, parameter: Parameter, profile: &Profile) 
     out
 }
 
-/// What no figure of the parameter shows, in the order of what is known of all of them.
+/// Returns the series that no figure of the parameter shows, in the order of all known series.
 fn others(of_series: &BTreeMap<Series, Vec<Sample>>) -> Vec<Chosen<'_>> {
     let figures = Parameter::ALL.into_iter().flat_map(|p| p.about().figures);
     let known: Vec<&(Series, &str)> = figures.flat_map(|f| f.lines).chain(LOOKS).collect();
@@ -157,13 +157,14 @@ fn distinct_x(lines: &[Line<'_>]) -> BTreeSet<u64> {
         .collect()
 }
 
-/// Doublings where the paper has them or where the sizes lie closer together at the small end.
+/// Returns the kind of the horizontal axis: side by side for a few sizes, logarithmic where the paper has it (throughput) or
+/// where the sizes are closer together at the small end, otherwise linear.
 fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
     let x = distinct_x(lines);
     if matches!(figure.x, X::Place { .. }) {
         return Axis::Linear;
     }
-    // Through one size or two there is no curve.
+    // One or two sizes make no curve.
     if x.len() <= 2 || (figure.side_by_side && x.len() <= STRIP_SIZES_MAX) {
         return Axis::Strip;
     }
@@ -188,8 +189,8 @@ fn horizontal(axis: Axis, title: &str, places: &BTreeSet<u64>) -> chart::Axis {
     }
 }
 
-/// Logarithmic for latencies where both axes grow together, and where steps would be hidden; else from zero up to
-/// the medians, with room above.
+/// Logarithmic for latencies if the horizontal axis is logarithmic or if a linear axis would hide steps; otherwise linear
+/// from zero, with some room above the medians.
 fn vertical(figure: &Figure, axis: Axis, lines: &[Line<'_>]) -> chart::Axis {
     let medians = || lines.iter().flat_map(|line| line.medians.y.iter().copied());
     let lowest = medians().min().unwrap_or(0).max(1);
@@ -217,7 +218,7 @@ fn vertical(figure: &Figure, axis: Axis, lines: &[Line<'_>]) -> chart::Axis {
     }
 }
 
-/// Clouds of samples, and their medians over all clouds.
+/// Returns the samples of all lines as points, then their medians, so that medians are drawn on top.
 fn drawn_series(
     lines: &[Line<'_>],
     axis: Axis,
@@ -263,7 +264,7 @@ fn drawn_series(
     clouds.chain(medians).collect()
 }
 
-/// Both ends of the interval of an answer in bytes, where it is more than a point and the axis carries sizes of the same kind.
+/// Returns the interval of an answer in bytes, if it is more than a point and the axis shows such sizes.
 fn interval(figure: &Figure, axis: Axis, estimate: Option<&Estimate>) -> Option<Range<u64>> {
     let end = |end: &Option<Value>| end.as_ref().and_then(Value::bytes);
     let estimate = estimate.filter(|_| has_marks(figure, axis))?;
@@ -271,12 +272,12 @@ fn interval(figure: &Figure, axis: Axis, estimate: Option<&Estimate>) -> Option<
     (low < high).then_some(low..high)
 }
 
-/// Whether the size that was found can be marked.
+/// Returns true if the found size can be marked.
 fn has_marks(figure: &Figure, axis: Axis) -> bool {
     axis != Axis::Strip && matches!(figure.mark, Mark::Size | Mark::Period)
 }
 
-/// The size that was found, its interval, and the multiples of a period.
+/// Returns the marks: the found size, its interval, and the multiples of a period.
 fn marks(
     figure: &Figure,
     axis: Axis,

@@ -1,17 +1,17 @@
-//! Accesses over their place, laid over one another: block upon block, or unit upon unit, where its size was found.
+//! Folds accesses over their offset: all blocks, or all units, on top of each other, if the size was found.
 
 use fathom_probe::{Estimate, Sample};
 
-/// Columns over the horizontal axis.
+/// Number of columns on the horizontal axis.
 const COLUMNS: u64 = 128;
 
-/// The found block or unit, in bytes.
+/// Returns the found size of a block or unit in bytes.
 pub(crate) fn block(estimate: Option<&Estimate>) -> Option<u64> {
     estimate?.bytes().filter(|bytes| *bytes > 1)
 }
 
-/// Samples with the column of their middle as `x`: the place in a block or unit, whose beginning is at half of the axis, or on
-/// the drive. Those of the last step alone where `last` says so.
+/// Returns the samples with the column of their middle as `x`: the position within a block or unit, with the boundary drawn
+/// at half of the axis, or the offset on the drive if no size was found. With `last`, only the samples of the last step.
 pub(crate) fn folded(of_series: &[Sample], last: bool, estimate: Option<&Estimate>) -> Vec<Sample> {
     let last_step = of_series.iter().map(|s| s.step).max();
     let chosen = of_series

@@ -1,8 +1,7 @@
-//! The one-file page: answers, one set of figures per question, costs, evidence and the drive's description.
+//! The one-file page of a probe: answers, figures per question, costs, evidence and the drive's description.
 //!
-//! It works offline: style, figures' data and the script that draws them are in the page, and its content security
-//! policy forbids the browser to fetch anything. What comes from the record or the profile is escaped. The page is
-//! a function of both, to the byte.
+//! It works offline: the page contains its style, the figures' data and the script that draws them, and its content security
+//! policy forbids fetching anything. Text from the record or profile is escaped. Equal input gives a byte-identical page.
 
 use crate::chart::{self, Chart};
 use crate::page::{fact, page};
@@ -13,7 +12,7 @@ use maud::{Markup, html};
 
 mod details;
 
-/// The page of a run: its record (samples, steps) and what was concluded from it.
+/// Returns the page of a run, from its record (samples, steps) and the profile concluded from it.
 pub fn render(record: &Record, profile: &Profile) -> String {
     let parts: Vec<Part> = shown(record, profile)
         .into_iter()
@@ -46,7 +45,7 @@ struct Part<'a> {
     figures: Vec<Chart>,
 }
 
-/// What was asked after, answered or sampled, in order.
+/// Returns the parameters that were requested, answered or sampled, in order.
 fn shown(record: &Record, profile: &Profile) -> Vec<Parameter> {
     let asked = |p: &Parameter| {
         record.meta.parameters.contains(p)
@@ -164,7 +163,7 @@ fn verdict(verdict: Verdict) -> Markup {
     }
 }
 
-/// What an answer cost, without what it did not.
+/// Returns the cost of an answer, without parts that are zero.
 fn spent(cost: &Cost) -> Markup {
     html! {
         @if cost.bytes_written > 0 { span { (words::bytes(cost.bytes_written)) " written" } " " }
@@ -196,7 +195,7 @@ fn section(record: &Record, part: &Part) -> Markup {
     }
 }
 
-/// Why there is no figure.
+/// Returns the reason why a parameter has no figure.
 fn nothing(record: &Record, parameter: Parameter) -> &'static str {
     if record.meta.read_only && parameter.about().writes {
         "No figure: this question needs writes, and the run was read-only."

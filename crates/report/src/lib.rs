@@ -1,11 +1,12 @@
-//! What people read. Of a probed drive: the terminal table ([`text`]), the comparison of two profiles ([`mod@diff`]) and the
-//! one-file page with its figures ([`html`]). Of a run of a workload ([`run`]), of several beside one another ([`compare`]) and of
-//! two block layers in turn ([`ab`]), and of a study ([`rows`]): text and page. Every figure is a [`mod@chart`], every table of numbers a [`table::Table`],
-//! set for the terminal that the caller names ([`screen`]).
+//! Renders results for people, as text for the terminal and as HTML pages.
 //!
-//! Reads records of probes and runs, and knows no model. Every function is pure: the same input gives the same
-//! text to the byte. Nothing is read, written or printed here; solving is `fathom-probe`'s, files are
-//! `fathom-lab`'s.
+//! For a probed drive: the terminal table ([`text`]), the comparison of two profiles ([`mod@diff`]) and the one-file page
+//! with its figures ([`html`]). For a run of a workload ([`run`]), for several runs compared ([`compare`]), for two block
+//! layers in turn ([`ab`]) and for a study ([`rows`]): text and page. Every figure is a [`mod@chart`], every table of
+//! numbers a [`table::Table`]; text is laid out for the caller's terminal ([`screen`]).
+//!
+//! The crate reads records of probes and runs and knows no model. Every function is pure: equal input gives byte-identical
+//! text. The crate does no input or output. Solving is in `fathom-probe`, files are in `fathom-lab`.
 
 pub mod ab;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! What the pages have in common: the document, its style and script, facts and tables.
+//! Shared parts of all pages: document, style, scripts, facts and tables.
 
 use crate::chart::{self, Chart};
 use crate::table::Table;
@@ -6,12 +6,12 @@ use crate::wrap::unbroken;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("../assets/report.css");
-/// First of all scripts: an error of a later one is shown on the page instead of leaving an empty figure.
+/// Must be the first script: it shows errors of later scripts on the page, where otherwise a figure would stay empty.
 const ON_ERROR: &str = include_str!("../assets/on-error.js");
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data: blob:";
 
-/// A page around its body, with the data of its charts and the script that draws them.
+/// Returns a page with this body, the data of its charts and the script that draws them.
 pub(crate) fn page(title: &str, body: &Markup, charts: &[&Chart]) -> String {
     let page = html! {
         (DOCTYPE)
@@ -35,19 +35,19 @@ pub(crate) fn page(title: &str, body: &Markup, charts: &[&Chart]) -> String {
     page.into_string()
 }
 
-/// A fact by its name.
+/// Returns a named fact.
 pub(crate) fn fact(name: &str, value: &str) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
 }
 
-/// Headings and names in tables that are longer than this, in bytes, take several lines.
+/// Length in bytes above which a heading or name in a table may wrap.
 const LONG: usize = 40;
 
 fn long(cell: &str) -> Option<&'static str> {
     (cell.len() > LONG).then_some("long")
 }
 
-/// A table and how to read it, without its heading.
+/// Returns a table and its note, without its heading.
 pub(crate) fn table(table: &Table) -> Markup {
     html! {
         @if !table.note.is_empty() { p.question { (unbroken(&table.note)) } }
@@ -68,7 +68,7 @@ pub(crate) fn table(table: &Table) -> Markup {
     }
 }
 
-/// Remarks at the end of a page; nothing where there are none.
+/// Returns the notes at the end of a page; nothing if there are none.
 pub(crate) fn notes(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {

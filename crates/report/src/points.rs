@@ -1,23 +1,23 @@
-//! From samples to what is drawn: medians of all samples, and few enough raw points that a phone can draw them.
+//! Converts samples to drawn points: medians over all samples, and a limited number of raw points.
 
 use crate::chart::{Column, Unit};
 use fathom_probe::Sample;
 use fathom_probe::about::{Figure, Measure, X};
 use std::collections::BTreeMap;
 
-/// The most raw points of one series that are drawn: seven figures of two or three such series are what a phone still
-/// draws at once, and most of the page's bytes.
+/// Maximum number of raw points drawn per series. A phone can still draw seven figures of two or three such series; the
+/// points are most of the page's bytes.
 pub(crate) const DRAWN_MAX: usize = 2_000;
 
-/// How many requests a sample timed together (`bytes` over the request's size), at least one.
+/// Returns the number of requests that a sample timed together (`bytes` divided by the request size), at least one.
 pub(crate) fn requests(sample: &Sample, figure: &Figure) -> u64 {
     match figure.x {
         X::Request | X::WrittenBefore => sample.bytes.checked_div(sample.x).unwrap_or(1).max(1),
-        X::Multiples | X::Place { .. } => 1, // `x` is no request's size there
+        X::Multiples | X::Place { .. } => 1, // `x` is not a request size there
     }
 }
 
-/// A sample's height in the figure.
+/// Returns a sample's value on the vertical axis.
 pub(crate) fn height(sample: &Sample, figure: &Figure) -> u64 {
     match figure.measure {
         Measure::Latency => sample.ns / requests(sample, figure),
@@ -28,7 +28,7 @@ pub(crate) fn height(sample: &Sample, figure: &Figure) -> u64 {
     }
 }
 
-/// Quartiles over `x`, of all samples.
+/// Quartiles over `x`, from all samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Medians {
     pub(crate) x: Vec<u64>,
@@ -38,7 +38,7 @@ pub(crate) struct Medians {
     pub(crate) n: Vec<usize>,
 }
 
-/// The `quarter`-th quartile of sorted values, in the middle between two where it falls between them.
+/// Returns the `quarter`-th quartile of sorted values, interpolated between neighbours.
 fn quartile(sorted: &[u64], quarter: usize) -> u64 {
     let place = (sorted.len() - 1) * quarter; // in quarters of a step
     let (index, rest) = (place / 4, place % 4);
@@ -47,7 +47,7 @@ fn quartile(sorted: &[u64], quarter: usize) -> u64 {
     low + ((u128::from(high - low) * rest as u128) / 4) as u64
 }
 
-/// The quartiles of every `x`.
+/// Returns the quartiles for every `x`.
 pub(crate) fn medians(samples: &[&Sample], figure: &Figure) -> Medians {
     let mut by_x: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for sample in samples {
@@ -67,15 +67,15 @@ pub(crate) fn medians(samples: &[&Sample], figure: &Figure) -> Medians {
     out
 }
 
-/// The samples to draw, in order of `x` and then of time: all of them, or at most [`DRAWN_MAX`] that hold the
-/// lowest and the highest of every stretch of `x`.
+/// Returns the samples to draw, ordered by `x` and then by time: all of them, or at most [`DRAWN_MAX`], including the lowest
+/// and highest of every range of `x`.
 pub(crate) fn thinned<'a>(samples: &[&'a Sample], figure: &Figure) -> Vec<&'a Sample> {
     let mut sorted = samples.to_vec();
     sorted.sort_by_key(|s| (s.x, s.at_ns, s.rep));
     if sorted.len() <= DRAWN_MAX {
         return sorted;
     }
-    // Four of each stretch: both extremes, and the first and the middle one for the body of the cloud.
+    // Four of each chunk: both extremes, and the first and the middle one to represent the rest.
     let stretch = sorted.len().div_ceil(DRAWN_MAX / 4);
     sorted
         .chunks(stretch)
@@ -91,13 +91,13 @@ pub(crate) fn thinned<'a>(samples: &[&'a Sample], figure: &Figure) -> Vec<&'a Sa
         .collect()
 }
 
-/// The heights of the samples.
+/// Returns the samples' values on the vertical axis.
 pub(crate) fn heights(samples: &[&Sample], figure: &Figure) -> Vec<Option<f64>> {
     let heights = samples.iter().map(|s| height(s, figure));
     heights.map(|height| Some(height as f64)).collect()
 }
 
-/// What is told of each sample beside its place in the figure.
+/// Returns the further data shown for each sample.
 pub(crate) fn columns(samples: &[&Sample], figure: &Figure) -> Vec<Column> {
     let column = |name: &str, unit, of: &dyn Fn(&Sample) -> u64| Column {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The rows of a study: as text, as a page with the fastest points and a figure for each measure, and as comma-separated values
+//! The rows of a study: as text, as a page with the fastest points and a figure per measure, and as comma-separated values
 //! (RFC 4180) for spreadsheets and other programs.
 
 use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
@@ -9,27 +9,27 @@ use crate::words::duration;
 use fathom_run::compare::Row;
 use std::collections::BTreeSet;
 
-/// A study that was run.
+/// A finished study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyRows<'a> {
-    /// Its name.
+    /// Name of the study.
     pub name: &'a str,
-    /// What it is about; may be empty.
+    /// Description; may be empty.
     pub about: &'a str,
-    /// Facts by name, in the order shown.
+    /// Facts as (name, value), in display order.
     pub facts: Vec<(String, String)>,
-    /// What a reader must know of its runs.
+    /// Warnings about its runs.
     pub warnings: Vec<String>,
-    /// The names of its axes.
+    /// Names of its axes.
     pub axes: Vec<&'a str>,
-    /// A row for each workload and point, with a point for each axis.
+    /// A row for each workload and combination of points, one point per axis.
     pub rows: &'a [Row],
 }
 
-/// A measure of a row.
+/// Extracts a measure from a row; `None` if the row lacks it.
 type Measure = fn(&Row) -> Option<f64>;
 
-/// In words and as a table.
+/// Returns the study as text with a table.
 pub fn text(study: &StudyRows<'_>, screen: Screen) -> String {
     let mut text = format!("{}\n", study.name);
     if !study.about.is_empty() {
@@ -38,7 +38,7 @@ pub fn text(study: &StudyRows<'_>, screen: Screen) -> String {
     text + "\n" + &table(study).text(screen)
 }
 
-/// The page.
+/// Returns the page of the study.
 pub fn page(study: &StudyRows<'_>) -> String {
     let workloads = in_order(study.rows.iter().map(|row| row.workload.clone()));
     let fastest = workloads.iter();
@@ -100,7 +100,7 @@ fn row(row: &Row) -> Vec<String> {
     cells
 }
 
-/// A line of names, and a line for each row. Times are in nanoseconds; what is not known is empty.
+/// Returns a header line and a line per row. Times are in nanoseconds; unknown values are empty.
 pub fn csv(study: &StudyRows<'_>) -> String {
     let axes = study.axes.iter().map(|&axis| axis.to_owned());
     let numbers = [
@@ -152,7 +152,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-/// A figure for each measure that there is, with a series for each workload.
+/// Returns a figure for each measure that some row has, with a series per workload.
 fn charts(study: &StudyRows<'_>, workloads: &[String]) -> Vec<Chart> {
     let rows = study.rows;
     let places = in_order(rows.iter().map(place));
@@ -187,7 +187,7 @@ fn charts(study: &StudyRows<'_>, workloads: &[String]) -> Vec<Chart> {
     there.map(chart).collect()
 }
 
-/// The point of each axis.
+/// Returns the label of a row: its point on each axis.
 fn place(row: &Row) -> String {
     let points: Vec<&str> = row.points.iter().map(|(_, point)| point.as_str()).collect();
     match points.is_empty() {
@@ -196,7 +196,7 @@ fn place(row: &Row) -> String {
     }
 }
 
-/// Each once, in the order in which they come.
+/// Removes duplicates, keeping the first occurrences in order.
 fn in_order(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     all.filter(|one| seen.insert(one.clone())).collect()
@@ -206,7 +206,7 @@ fn of_workload<'a>(name: &'a str, rows: &'a [Row]) -> impl Iterator<Item = &'a R
     rows.iter().filter(move |row| row.workload == name)
 }
 
-/// A workload in a figure.
+/// Returns the series of a workload.
 fn series(name: &str, rows: &[Row], places: &[String], of: Measure) -> Series {
     let at = |row: &Row| places.iter().position(|one| *one == place(row));
     Series {
@@ -220,7 +220,7 @@ fn series(name: &str, rows: &[Row], places: &[String], of: Measure) -> Series {
     }
 }
 
-/// The intervals of the mean response times of a workload.
+/// Returns the intervals of a workload's mean response times.
 fn interval(name: &str, rows: &[Row]) -> Interval {
     let end = |of: fn(fathom_run::Interval) -> Option<f64>| {
         let each = of_workload(name, rows).map(move |row| row.response_ns.and_then(of));
@@ -229,7 +229,8 @@ fn interval(name: &str, rows: &[Row]) -> Interval {
     Interval::of_95_percent(end(|response| response.low), end(|response| response.high))
 }
 
-/// Which point of a workload has the shortest mean response time, and what the longest is; nothing where there is one point.
+/// Returns a sentence on the points of a workload with the shortest and the longest mean response time; `None` if there is
+/// only one point.
 fn fastest_of(name: &str, rows: &[Row]) -> Option<String> {
     let mean = |row: &Row| row.response_ns.map(|response| response.mean);
     let mut all: Vec<(f64, String)> = of_workload(name, rows)

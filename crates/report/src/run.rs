@@ -1,6 +1,6 @@
-//! A run of a workload: as text for the terminal, and as a page.
+//! A run of a workload, as text for the terminal and as a page.
 //!
-//! Pure functions of its record. The page works offline as the one of a measurement does ([`crate::html`]).
+//! Pure functions of the run's record. The page works offline like that of a measurement ([`crate::html`]).
 
 use crate::screen::Screen;
 use crate::words::duration;
@@ -27,10 +27,10 @@ pub(crate) mod words;
 
 pub(crate) use beside::tables as beside;
 
-/// Columns of the timeline where there is room for them.
+/// Maximum width of the timeline, in columns.
 const STRETCHES: usize = 60;
 
-/// A run as text for the terminal.
+/// Returns a run as text for the terminal.
 pub fn text(run: &RunRecord, screen: Screen) -> String {
     let mut text = heading(run);
     for warning in warnings(run) {
@@ -88,7 +88,7 @@ fn heading(run: &RunRecord) -> String {
     )
 }
 
-/// Mean response time over the run, as a row of bars.
+/// Returns the mean response time over the run, as a row of bars.
 fn timeline(buckets: &[Bucket], bucket_ns: u64, screen: Screen) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     if buckets.len() < 2 {
@@ -122,7 +122,7 @@ fn timeline(buckets: &[Bucket], bucket_ns: u64, screen: Screen) -> String {
     )
 }
 
-/// The page of a run.
+/// Returns the page of a run.
 pub fn page(run: &RunRecord) -> String {
     let totals = &run.totals;
     let mut facts = vec![

@@ -1,22 +1,23 @@
-//! What a terminal shows: how many columns it has, and whether it knows more than ASCII.
+//! The terminal's properties: its width, and whether it shows more than ASCII.
 //!
-//! Whose terminal it is, is the caller's business; here text is set for it.
+//! The caller determines the terminal; this module only lays out text for it.
 
 use crate::wrap::{columns, wrap};
 
-/// The terminal, or whatever else text is printed to.
+/// The terminal, or another destination of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Screen {
-    /// Its columns; `None` where lines may be as long as they are.
+    /// Width in columns; `None` for lines of unlimited length.
     pub width: Option<usize>,
-    /// Whether its character set is ASCII alone.
+    /// True if the character set is ASCII only.
     pub ascii: bool,
-    /// Whether verdicts are coloured (ANSI escape sequences).
+    /// True if verdicts are coloured (ANSI escape sequences).
     pub colour: bool,
 }
 
 impl Screen {
-    /// Text as the screen shows it: its characters, and lines that it has room for. A word longer than the screen stays whole.
+    /// Converts text for the screen: replaces characters it lacks and wraps lines at its width. A word longer than the
+    /// screen is not broken.
     pub fn text(&self, text: &str) -> String {
         let text = self.characters(text);
         let Some(width) = self.width else {
@@ -27,7 +28,8 @@ impl Screen {
             .collect()
     }
 
-    /// Text in characters that the screen has. A letter of a name that ASCII lacks stays as it is: a path has to be found again.
+    /// Replaces signs and symbols that the screen lacks. Other non-ASCII characters stay as they are, so that a path in a
+    /// message remains usable.
     pub fn characters(&self, text: &str) -> String {
         if !self.ascii || text.is_ascii() {
             return text.to_owned();
@@ -43,7 +45,7 @@ impl Screen {
     }
 }
 
-/// What stands for a sign of ours, or of those who draw our messages, in ASCII.
+/// Returns the ASCII replacement for a symbol in our messages or drawings.
 const fn in_ascii(c: char) -> Option<&'static str> {
     Some(match c {
         'µ' | 'μ' => "u",
@@ -66,7 +68,7 @@ const fn in_ascii(c: char) -> Option<&'static str> {
         '“' | '”' => "\"",
         '‘' | '’' => "'",
         '\u{a0}' => " ",
-        // A row of bars, from the lowest to the highest.
+        // Bars, from the lowest to the highest.
         '▁' => "_",
         '▂' => ".",
         '▃' => "-",
@@ -79,7 +81,7 @@ const fn in_ascii(c: char) -> Option<&'static str> {
     })
 }
 
-/// A line in lines of at most `width` columns; what goes on below stands as far in as the line does, that of an item further.
+/// Wraps a line at `width` columns. Continuation lines keep the indentation; those of a list item are indented further.
 fn folded(line: &str, width: usize) -> String {
     let bare = line.trim_end_matches('\n');
     if visible(bare) <= width {
@@ -94,7 +96,7 @@ fn folded(line: &str, width: usize) -> String {
     first + &lines.join(&below) + &line[bare.len()..]
 }
 
-/// Columns of a line without what colours it.
+/// Returns the width of a line without its colour codes.
 fn visible(line: &str) -> usize {
     let mut parts = line.split("\u{1b}[");
     let first = parts.next().map_or(0, columns);

@@ -1,7 +1,7 @@
-//! The one-file page of a paper that was run again: what came of it, its claims with their verdicts, tables, and figures.
+//! The one-file page of a reproduced paper: result, claims with their verdicts, tables and figures.
 //!
-//! What comes in is plain: whoever knows studies and drives fills in a [`StudyPage`]. Nothing is computed here. The
-//! page works offline as the one of a measurement does ([`crate::html`]).
+//! The caller, who knows studies and drives, fills in a [`StudyPage`]; nothing is computed here. The page works offline like
+//! that of a measurement ([`crate::html`]).
 
 use crate::chart::{self, Chart};
 use crate::page::{self, fact, page};
@@ -9,78 +9,78 @@ use crate::table::Table;
 use crate::wrap::unbroken;
 use maud::{Markup, html};
 
-/// What a page shows.
+/// Contents of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudyPage {
-    /// The heading.
+    /// Heading.
     pub title: String,
-    /// What it is about, in a sentence.
+    /// Description, in a sentence.
     pub about: String,
-    /// What came of it, in a sentence or two.
+    /// Result, in a sentence or two.
     pub verdict: String,
-    /// Facts by name, in the order shown.
+    /// Facts as (name, value), in display order.
     pub facts: Vec<(String, String)>,
-    /// What a reader must know before anything else.
+    /// Warnings, shown first.
     pub warnings: Vec<String>,
-    /// The parts of the page above the claims.
+    /// Sections above the claims.
     pub sections: Vec<Section>,
-    /// The claims.
+    /// The claims and their verdicts.
     pub claims: Vec<ClaimRow>,
-    /// How verdicts come about, above the claims.
+    /// How verdicts are reached; shown above the claims.
     pub rules: String,
-    /// Remarks at the end.
+    /// Notes at the end.
     pub notes: Vec<String>,
 }
 
-/// A claim on one workload.
+/// A claim, tested on one workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimRow {
-    /// What is claimed.
+    /// Text of the claim.
     pub text: String,
-    /// Where.
+    /// Place in the paper.
     pub place: String,
-    /// The workload, and the study where it is not the first; empty where there is none to name.
+    /// Workload, and the study if it is not the first; empty if the claim names none.
     pub on: String,
-    /// What is claimed of it, as it is tested.
+    /// The claim in the form that is tested.
     pub claimed: String,
-    /// What was measured.
+    /// Measured value.
     pub measured: String,
-    /// What came of it, in words.
+    /// Verdict, in words.
     pub verdict: String,
-    /// How it is coloured.
+    /// Colour of the verdict.
     pub tone: Tone,
 }
 
-/// How a verdict is coloured.
+/// Colour of a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// It holds.
+    /// The claim holds.
     Good,
-    /// It holds in part.
+    /// The claim holds in part.
     Calm,
-    /// It does not hold.
+    /// The claim does not hold.
     Bad,
-    /// Not known.
+    /// Unknown.
     #[default]
     Dim,
 }
 
-/// A part of the page.
+/// A section of the page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// The heading.
+    /// Heading.
     pub title: String,
-    /// What it is about.
+    /// Description.
     pub text: String,
-    /// What is to be said, one after another.
+    /// List of statements.
     pub points: Vec<String>,
-    /// Figures, side by side; the page gives them their `id`.
+    /// Figures, side by side; the page assigns their `id`.
     pub charts: Vec<Chart>,
-    /// Tables below them.
+    /// Tables below the figures.
     pub tables: Vec<Table>,
 }
 
-/// The charts of a section with names of their own in the page.
+/// Returns the charts of a section with ids that are unique in the page.
 fn named(index: usize, section: &Section) -> Vec<Chart> {
     let charts = section.charts.iter().enumerate();
     let named = |(number, chart): (usize, &Chart)| Chart {
@@ -90,7 +90,7 @@ fn named(index: usize, section: &Section) -> Vec<Chart> {
     charts.map(named).collect()
 }
 
-/// The page.
+/// Returns the page.
 pub fn render(study: &StudyPage) -> String {
     let sections = study.sections.iter().enumerate();
     let charts: Vec<Vec<Chart>> = sections.map(|(i, part)| named(i, part)).collect();

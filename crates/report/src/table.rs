@@ -1,33 +1,34 @@
 //! Tables for a terminal of any width.
 //!
-//! A table that is too wide is narrowed in this order, and no word or number is ever broken: cells are wrapped between words; a
-//! table of numbers goes on below itself with its first column again; a row becomes a list, a line for each of its cells.
+//! A table that is too wide is narrowed in this order, and no word or number is ever broken. First, cells are wrapped
+//! between words. Then a table of numbers is split into several tables below one another, each repeating the first column.
+//! Last, each row becomes a list with a line per cell.
 
 use crate::screen::Screen;
 use crate::wrap::{columns, joined, wrap};
 
 const GAP: &str = "  ";
-/// A column of sentences is not read where it is narrower, in columns.
+/// Minimum width of a column of sentences, in columns; a narrower one is hard to read.
 const SENTENCE_MIN: usize = 24;
-/// Lines of a cell of numbers, and of its head: a table of more is read worse than two tables.
+/// Maximum lines of a cell of numbers, and of its head. A taller table is harder to read than two tables.
 const CELL_LINES_MAX: usize = 2;
 const HEAD_LINES_MAX: usize = 3;
 
-/// A table of numbers with a heading and a sentence on how to read it: for a terminal or a page.
+/// A table of numbers with a heading and a note, for a terminal or a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The heading.
+    /// Heading.
     pub title: String,
-    /// How to read it.
+    /// Note on how to read it.
     pub note: String,
-    /// The names of the columns.
+    /// Names of the columns.
     pub head: Vec<String>,
-    /// The cells; the first of a row is its name.
+    /// Rows of cells; the first cell of a row is its name.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table without a row.
+    /// Creates a table without rows.
     pub fn new<N: Into<String>>(
         title: &str,
         note: &str,
@@ -41,33 +42,33 @@ impl Table {
         }
     }
 
-    /// Head and rows as the screen has room for them.
+    /// Returns head and rows, laid out for the screen.
     pub fn text(&self, screen: Screen) -> String {
         let head = std::slice::from_ref(&self.head);
         table(&[head, &self.rows].concat(), Kind::Numbers, screen)
     }
 }
 
-/// What stands in a table.
+/// Kind of contents of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Numbers under a head, to the right, behind a name.
+    /// A head, names on the left, numbers right-aligned.
     Numbers,
-    /// Words under a head with a rule below it; the last column has sentences.
+    /// A head with a rule below it; the last column holds sentences.
     Words,
-    /// A name and a sentence in each row, without a head.
+    /// A name and a sentence in each row, no head.
     List,
 }
 
-/// How a line of a cell is shown, which is in that row and column.
+/// Decorates a line of the cell at the given row and column.
 type Paint<'a> = &'a dyn Fn(usize, usize, &str) -> String;
 
-/// A table: rows of cells, the head first where its kind has one. A row may lack its last cells.
+/// Formats a table from rows of cells, the head first if its kind has one. Rows may lack their last cells.
 pub fn table(rows: &[Vec<String>], kind: Kind, screen: Screen) -> String {
     painted(rows, kind, screen, &|_, _, text| text.to_owned())
 }
 
-/// As [`table`], with cells that are painted: what `paint` gives is as wide as its text.
+/// As [`table`], with decorated cells. The result of `paint` must be as wide as its text.
 pub(crate) fn painted(
     rows: &[Vec<String>],
     kind: Kind,
@@ -104,13 +105,13 @@ impl Set<'_> {
         cells.map(String::as_str)
     }
 
-    /// As wide as the widest cells.
+    /// Returns the natural widths: those of the widest cells.
     fn widths(&self, part: &[usize]) -> Vec<usize> {
         let width = |&column: &usize| self.column(column).map(columns).max().unwrap_or(0);
         part.iter().map(width).collect()
     }
 
-    /// The narrowest that a column may be.
+    /// Returns the minimum width of a column.
     fn least(&self, column: usize, natural: usize) -> usize {
         let words = self.column(column).flat_map(joined);
         let word = words.map(|word| columns(&word)).max().unwrap_or(0);
@@ -121,7 +122,8 @@ impl Set<'_> {
         }
     }
 
-    /// Widths of these columns within `width`, the widest narrowed first; `None` where cells would have to be broken.
+    /// Returns widths for these columns that fit into `width`, narrowing the widest first; `None` if words would have to be
+    /// broken or cells become too tall.
     fn fitted(&self, part: &[usize], width: usize) -> Option<Vec<usize>> {
         let mut widths = self.widths(part);
         let room = width.checked_sub(GAP.len() * part.len().saturating_sub(1))?;
@@ -151,7 +153,7 @@ impl Set<'_> {
         readable.then_some(widths)
     }
 
-    /// The columns beside one another.
+    /// Formats the columns side by side.
     fn beside(&self, part: &[usize], widths: &[usize]) -> String {
         let mut out = String::new();
         for (index, row) in self.rows.iter().enumerate() {
@@ -190,8 +192,8 @@ impl Set<'_> {
         out
     }
 
-    /// Tables below one another, each with the first column; `None` where one column beside it is too wide already. A row that
-    /// has nothing in a part is left out of it.
+    /// Splits the table into several below one another, each with the first column. Returns `None` if a single column beside
+    /// the first is already too wide. Each part leaves out rows that have nothing in it.
     fn parts(&self, width: usize) -> Option<String> {
         let columns = self.rows.first().map_or(0, Vec::len);
         let mut parts: Vec<Vec<usize>> = Vec::new();
@@ -221,7 +223,7 @@ impl Set<'_> {
         Some(set.collect::<Option<Vec<_>>>()?.join("\n"))
     }
 
-    /// A list for every row: its first cell, and below it every other with its head.
+    /// Formats each row as a list: its first cell, then each other cell with its head.
     fn stacked(&self, width: usize) -> String {
         let (head, rows) = match (self.kind, self.rows.split_first()) {
             (Kind::List, _) | (_, None) => (&[][..], self.rows),
@@ -247,7 +249,7 @@ impl Set<'_> {
         lists.collect::<Vec<_>>().join(parting)
     }
 
-    /// A cell with what stands `before` it.
+    /// Formats a cell after the prefix `before`.
     fn entry(&self, before: &str, row: usize, column: usize, width: usize) -> String {
         let cell = &self.rows[row][column];
         if cell.is_empty() {
@@ -260,7 +262,7 @@ impl Set<'_> {
     }
 }
 
-/// A cell in lines; one that has room stays as it is.
+/// Wraps a cell if it is too wide; otherwise keeps it as it is.
 fn set_in(cell: &str, width: usize) -> Vec<String> {
     match columns(cell) <= width {
         true => vec![cell.to_owned()],

@@ -1,7 +1,7 @@
-//! The terminal's table: what is known of a drive, at a glance.
+//! The terminal's table of a drive's profile.
 //!
-//! Plain text of at most [`WIDTH`] columns (a name longer than that is kept whole); colours are added only on
-//! request. Where it is printed is the caller's business.
+//! Plain text of at most [`WIDTH`] columns (a longer name is not broken). Colours are added on request only. The caller
+//! prints it.
 
 use crate::screen::Screen;
 use crate::table::{self, Kind};
@@ -10,13 +10,13 @@ pub use crate::words::{bytes as human_bytes, duration as human_duration};
 use crate::wrap::clean;
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Verdict};
 
-/// The widest line, in columns.
+/// Maximum width of a line, in columns.
 pub const WIDTH: usize = 100;
 
-/// The column of verdicts.
+/// Index of the verdict column.
 const VERDICT: usize = 3;
 
-/// The table for a screen, of at most [`WIDTH`] columns: drive, one row per answer, cost.
+/// Returns the table for a screen, at most [`WIDTH`] columns wide: the drive, one row per answer, the cost.
 pub fn summary(profile: &Profile, screen: Screen) -> String {
     let screen = at_most(screen);
     let mut out = header(profile);
@@ -43,7 +43,7 @@ pub fn summary(profile: &Profile, screen: Screen) -> String {
     screen.text(&out)
 }
 
-/// The screen with lines of at most [`WIDTH`] columns.
+/// Returns the screen limited to [`WIDTH`] columns.
 pub(crate) fn at_most(screen: Screen) -> Screen {
     let width = screen.width.unwrap_or(WIDTH).min(WIDTH);
     Screen {
@@ -52,7 +52,7 @@ pub(crate) fn at_most(screen: Screen) -> Screen {
     }
 }
 
-/// What a run cost, in one line.
+/// Returns the cost of a run, in one line.
 pub(crate) fn cost(cost: &Cost) -> String {
     format!(
         "{} written, {} read, {}, {} of the drive's time",
@@ -121,7 +121,7 @@ fn table(rows: &[Row], screen: Screen) -> String {
     })
 }
 
-/// In the terminal's green, cyan, yellow or red.
+/// Returns the text in green, cyan, yellow or red, with ANSI escape sequences.
 pub(crate) fn coloured(text: &str, verdict: Verdict) -> String {
     let code = match verdict {
         Verdict::Identified => 32,

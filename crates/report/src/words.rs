@@ -1,16 +1,16 @@
-//! Sizes, times and parameters in words for people.
+//! Formats sizes, times and parameters for people.
 //!
-//! What is written here is for reading; it is rounded, and nothing reads it back.
+//! The output is rounded and never parsed again.
 
 use fathom_base::Bytes;
 use fathom_probe::{Estimate, Method, Value, Verdict};
 
-/// A size in bytes for people: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`.
+/// Formats a size in bytes: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`.
 pub fn bytes(bytes: u64) -> String {
     Bytes(bytes).human()
 }
 
-/// A duration in nanoseconds for people, to three digits: `47.1 µs`, `1.2 s`, `12 min 5 s`.
+/// Formats a duration in nanoseconds with three digits: `47.1 µs`, `1.2 s`, `12 min 5 s`.
 pub fn duration(ns: u64) -> String {
     let seconds = ns / 1_000_000_000;
     match ns {
@@ -36,7 +36,7 @@ fn three_digits(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A count with its thousands apart: `12,345`.
+/// Formats a count with thousands separators: `12,345`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -49,13 +49,13 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
-/// So many of something: `1 request`, `12,345 requests`.
+/// Formats a count with its noun: `1 request`, `12,345 requests`.
 pub(crate) fn counted(n: u64, what: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("{} {what}{ending}", count(n))
 }
 
-/// A figure of the evidence: whole numbers in full, others to six digits, very large and small ones with an
+/// Formats a figure of the evidence: integers in full, other numbers with six digits, very large and small ones with an
 /// exponent.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
@@ -73,7 +73,7 @@ pub(crate) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The value for people; a dash where there is none.
+/// Formats the value of an estimate; a dash if there is none.
 pub(crate) fn value(estimate: &Estimate) -> String {
     estimate
         .value
@@ -81,7 +81,7 @@ pub(crate) fn value(estimate: &Estimate) -> String {
         .map_or_else(|| "–".to_owned(), of_value)
 }
 
-/// A value for people: `16 KiB`, `12,345`, `0.25`, `47.1 µs`, `512 MiB/s`, `8,000/s`, or the word.
+/// Formats a value: `16 KiB`, `12,345`, `0.25`, `47.1 µs`, `512 MiB/s`, `8,000/s`, or the word.
 pub(crate) fn of_value(value: &Value) -> String {
     match value {
         Value::Bytes(size) => bytes(*size),
@@ -97,7 +97,7 @@ pub(crate) fn of_value(value: &Value) -> String {
     }
 }
 
-/// The interval for people: `12–20 KiB`, `512 KiB – 2 MiB`, `16 KiB` of equal ends, `≥ 4 MiB`, a dash where there is none.
+/// Formats an interval: `12–20 KiB`, `512 KiB – 2 MiB`, `16 KiB` for equal ends, `≥ 4 MiB`, a dash if there is none.
 pub(crate) fn interval(estimate: &Estimate) -> String {
     let ends = [&estimate.low, &estimate.high].map(|end| end.as_ref().map(of_value));
     let (low, high) = match ends {
@@ -114,7 +114,7 @@ pub(crate) fn interval(estimate: &Estimate) -> String {
     }
 }
 
-/// A sign for the verdict, so that it is told apart without colour.
+/// Returns a symbol for the verdict, readable without colour.
 pub(crate) const fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Identified => "✓",
@@ -124,7 +124,7 @@ pub(crate) const fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The method's name for people.
+/// Returns the name of the method.
 pub(crate) const fn method(method: Method) -> &'static str {
     match method {
         Method::Robust => "robust",

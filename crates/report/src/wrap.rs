@@ -1,23 +1,23 @@
-//! Text in lines: between which words it may be broken, and how wide it is.
+//! Wraps text at spaces and measures its width.
 
 const UNITS: [&str; 18] = [
     "B", "KiB", "MiB", "GiB", "TiB", "ns", "us", "µs", "ms", "s", "min", "h", "%", "MB/s", "B/s",
     "KiB/s", "MiB/s", "GiB/s",
 ];
 
-/// Without control characters: what a drive says of itself may not steer the terminal.
+/// Replaces control characters: a drive's identity must not control the terminal.
 pub(crate) fn clean(text: &str) -> String {
     let keep = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().map(keep).collect()
 }
 
-/// Columns of the terminal: one per character, as all the words used here are.
+/// Returns the width in columns. Counts one per character, which holds for all characters used here.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most `width` columns, broken at spaces but not between a number and its unit; a longer word has a line of its
-/// own.
+/// Wraps text to lines of at most `width` columns, at spaces but not between a number and its unit. A longer word gets a
+/// line of its own.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in joined(text) {
@@ -32,7 +32,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The text with spaces that do not break between numbers and units.
+/// Returns the text with no-break spaces between numbers and units.
 pub(crate) fn unbroken(text: &str) -> String {
     let words = joined(text).into_iter();
     words
@@ -41,7 +41,7 @@ pub(crate) fn unbroken(text: &str) -> String {
         .join(" ")
 }
 
-/// The words, a unit as one word with the number before it.
+/// Splits the text into words; a number and its unit form one word.
 pub(crate) fn joined(text: &str) -> Vec<String> {
     let unit = |word: &str| UNITS.contains(&word.trim_end_matches(|c: char| ",.;:)".contains(c)));
     let mut words: Vec<String> = Vec::new();

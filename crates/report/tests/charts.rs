@@ -1,4 +1,4 @@
-//! Charts of every kind in a browser: what is drawn, what is written at ticks, and what a reader can do with them.
+//! Tests charts of every kind in a browser: drawing, tick labels, and interaction.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
@@ -48,7 +48,7 @@ fn time(scale: Scale) -> Axis {
     Axis::new("latency", Unit::Ns, scale)
 }
 
-/// A chart with every mode, mark and unit that there is.
+/// A chart with every mode, mark and unit.
 fn every_kind() -> Vec<Chart> {
     let points: Vec<(f64, f64)> = (1..100u32)
         .map(|i| (f64::from(i) * 4096.0, f64::from(i * i) * 1e3))
@@ -169,14 +169,14 @@ fn a_browser_draws_every_kind() {
             assert!(drawing(&dom, id).contains(part), "{id}: {part}");
         }
     }
-    // The unit stands in the title of an even axis and at the ticks of another.
+    // A linear axis has its unit in the title; other axes have it at the ticks.
     assert!(drawing(&dom, "chart-0-0").contains(">latency (ms)</text>"));
     let ticks = up(drawing(&dom, "chart-0-2"));
     assert!(ticks.iter().any(|(text, _)| text == "1 ms"), "{ticks:?}");
     assert!(drawing(&dom, "chart-0-2").contains(">64 KiB</text>"));
 }
 
-/// The browser of the tests is as wide as a telephone.
+/// The browser of the tests has the width of a phone.
 #[test]
 fn every_name_is_written_where_they_have_no_room_beside_one_another() {
     let names: Vec<String> = (1..=8).map(|i| format!("mean response time {i}")).collect();
@@ -199,7 +199,7 @@ fn every_name_is_written_where_they_have_no_room_beside_one_another() {
     }
 }
 
-/// What is not a number, or has no place on a logarithmic axis, is left out, and the rest is drawn.
+/// Values that are not finite or not positive on a logarithmic axis are left out; the rest is drawn.
 #[test]
 fn what_has_no_place_is_left_out() {
     let odd = [
@@ -285,7 +285,7 @@ fn ticks_are_at_round_values() {
     }
 }
 
-/// What a reader does, done by a script in the page, which writes what came of it into its title.
+/// A script in the page that acts like a reader and writes the results into the page's title.
 const READER: &str = r#"<script>
 const said = [];
 const plot = document.getElementById("chart-0-2");

@@ -1,4 +1,4 @@
-//! The page: its text, what may not be in it, and that a browser draws it.
+//! Tests the page of a probe: its text, forbidden content, and drawing in a browser.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
@@ -13,7 +13,7 @@ use fathom_report::html;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The page without the contents of style and script elements, one element per line.
+/// Returns the page without the contents of style and script elements, one element per line.
 fn skeleton(page: &str) -> String {
     let mut out = String::new();
     let mut rest = page;
@@ -69,7 +69,7 @@ fn nothing_is_fetched() {
     }
 }
 
-/// A page without its data is style and script, and small: it is mailed and kept.
+/// Without its data, a page consists of style and script and must be small, because pages are mailed and archived.
 #[test]
 fn a_page_is_small_and_says_that_its_figures_need_a_script() {
     let (record, profile) = both();
@@ -132,7 +132,7 @@ fn figures_without_samples_are_left_out_with_a_reason() {
         .retain(|p, _| *p == Parameter::ReadBuffer);
     let page = skeleton(&html::render(&record, &profile));
     assert_eq!(figures(&page), 1);
-    // Five questions need writes; prefetch was merely not sampled.
+    // Five parameters need writes; prefetch was merely not sampled.
     assert_eq!(page.matches("the run was read-only").count(), 5);
     assert_eq!(
         page.matches("no sample was taken for this question")
@@ -204,7 +204,7 @@ fn what_the_figures_say_of_their_samples_is_so() {
         page.contains("<strong>1 of 10 samples lies above the axis and is not shown.</strong>")
     );
     assert!(page.contains("Show all"));
-    // Nine tenths at 100 ns: median 100, the outlier in the data all the same.
+    // Nine tenths at 100 ns: the median is 100, and the outlier must still be in the data.
     let chart = &data(&page)[0];
     assert_eq!(chart["x"]["names"], json!(["16 KiB"]));
     let [cloud, medians] = [0, 1].map(|i| &chart["series"][i]);
@@ -217,7 +217,7 @@ fn what_the_figures_say_of_their_samples_is_so() {
     assert_eq!(medians["columns"][0]["values"], json!([10]));
 }
 
-/// A record with samples of one parameter alone, at these sizes in each of these series.
+/// Returns a record with samples of one parameter, at these sizes in each of these series.
 fn of(parameter: Parameter, series: &[Series], sizes: &[u64]) -> (Record, Profile) {
     let (mut record, profile) = both();
     let sample = record.samples[0];
@@ -239,7 +239,7 @@ fn of(parameter: Parameter, series: &[Series], sizes: &[u64]) -> (Record, Profil
     (record, profile)
 }
 
-/// Few sizes stand side by side: through one or two there is no curve, and pairs would hide each other.
+/// A few sizes are drawn side by side: one or two make no curve, and pairs would hide each other.
 #[test]
 fn few_sizes_and_pairs_stand_side_by_side() {
     let kib = |sizes: &[u64]| sizes.iter().map(|k| k << 10).collect::<Vec<u64>>();
@@ -275,7 +275,7 @@ fn few_sizes_and_pairs_stand_side_by_side() {
     }
 }
 
-/// The question is about writes.
+/// The question concerns writes only.
 #[test]
 fn reads_are_drawn_apart_from_the_writes_that_are_asked_about() {
     let sizes: Vec<u64> = (0..6).map(|power| (64 << 10) << power).collect();
@@ -296,7 +296,7 @@ fn reads_are_drawn_apart_from_the_writes_that_are_asked_about() {
             .iter()
             .map(|f| f["series"].as_array().unwrap().len())
             .collect();
-        // Samples and medians of two.
+        // Points and medians of two series.
         assert_eq!(lines, [4, 4], "{parameter}");
         assert!(
             figures[1]["series"][0]["name"] == "Sequential reads" && figures[1]["marks"].is_null()
@@ -305,7 +305,7 @@ fn reads_are_drawn_apart_from_the_writes_that_are_asked_about() {
     }
 }
 
-/// Between two powers of two there is no round size.
+/// No round size lies between two powers of two.
 #[test]
 fn an_axis_has_ticks_where_no_round_size_lies() {
     let Some(browser) = chromium() else {
@@ -338,7 +338,7 @@ fn a_browser_draws_every_figure_without_an_error() {
     all_drawn(&dom, &page);
 }
 
-/// Numbers that no drive has must not stop the script: it draws what has a place.
+/// Numbers that no drive has must not stop the script: it must draw the remaining points.
 #[test]
 fn a_browser_takes_nonsense() {
     let Some(browser) = chromium() else {
@@ -358,8 +358,8 @@ fn a_browser_takes_nonsense() {
     assert!(!dom[dom.find("<main").unwrap()..dom.find("id=\"figures\"").unwrap()].contains("NaN"));
 }
 
-/// `parameter-aware-io` 4.3: a buffer makes writes wait once its capacity is written, a cache does not where they come
-/// back. Where the capacity is, and both heights, must be seen.
+/// `parameter-aware-io` 4.3: a buffer makes writes wait once its capacity is written; a cache does not if the writes return.
+/// The capacity and both latencies must be visible.
 #[test]
 fn the_write_policy_is_drawn_around_the_capacity() {
     let (mut record, mut profile) = of(
@@ -368,7 +368,7 @@ fn the_write_policy_is_drawn_around_the_capacity() {
         &(1..=32u64).map(|i| i * 16384).collect::<Vec<u64>>(),
     );
     for (i, sample) in record.samples.iter_mut().enumerate() {
-        // Beyond 256 KiB three of four writes wait.
+        // Beyond 256 KiB, three of four writes wait.
         let waits = sample.x > 256 << 10 && i % 4 > 0;
         sample.ns = if waits { 900_000 } else { 50_000 };
     }
@@ -382,7 +382,7 @@ fn the_write_policy_is_drawn_around_the_capacity() {
     assert!(page.contains("not every one and not all equally long"));
 }
 
-/// What a question does not draw has no sentence of the question's above it.
+/// Samples outside the question's figures must not get the question's description.
 #[test]
 fn what_no_figure_is_made_for_is_not_said_to_show_the_answer() {
     let (record, profile) = of(Parameter::WriteBuffer, &[Series::new("onset")], &[4096]);
@@ -405,7 +405,7 @@ fn nothing_is_wider_than_a_phone() {
     };
     let (mut record, profile) = both();
     record.steps[0].name = "a step with quite a long name, longer than a line".to_owned();
-    // A window cannot be as narrow as a phone, a frame can; the page inside reports to the one outside.
+    // A window cannot be as narrow as a phone, but a frame can. The inner page reports to the outer one.
     let tell = "<script>setTimeout(() => {\
         document.querySelectorAll('details').forEach((one) => { one.open = true; });\
         const root = document.documentElement;\

@@ -1,4 +1,4 @@
-//! The pages of runs of workloads: their text, what may not be in it, and that a browser draws them.
+//! Tests the pages of runs of workloads: their text, forbidden content, and drawing in a browser.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 
@@ -16,7 +16,7 @@ use fathom_run::{Bucket, Distribution, Interval, Process, Quantile, RunRecord, S
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// A run of nothing.
+/// A run without accesses.
 fn nothing(workload: &str) -> RunRecord {
     let interval = Dur::ZERO;
     serde_json::from_value(json!({
@@ -33,15 +33,15 @@ fn nothing(workload: &str) -> RunRecord {
     .unwrap()
 }
 
-/// A hundred accesses, one in each millisecond but one.
+/// A hundred milliseconds with one access each, except for one.
 fn plain(slower: f64) -> RunRecord {
     let bucket = |i: u64| Bucket {
-        // Nothing ended in one of the stretches.
+        // One of the stretches has no completed access.
         count: u64::from(i != 7),
         bytes: (40_000.0 / slower) as u64,
         response_ns: (slower * (100_000.0 + 1_000.0 * (i % 9) as f64)) as u64,
         max_ns: (slower * 900_000.0) as u64 + i,
-        // Three milliseconds without amplification, then twice what was written.
+        // Three milliseconds without write amplification, then twice the bytes written.
         drive: DriveStats {
             host_bytes_written: 1000 * i,
             flash_bytes_programmed: 1000 * (i + i.saturating_sub(3)),
@@ -96,7 +96,7 @@ fn plain(slower: f64) -> RunRecord {
     run
 }
 
-/// The same under a block layer, by two processes, on a drive that merges.
+/// The same with a block layer, two processes and a drive that merges.
 fn queued(waiting: u64, at_drive: u64) -> RunRecord {
     let mut run = plain(1.0);
     for (i, bucket) in (0..).zip(&mut run.totals.timeline) {
@@ -131,7 +131,7 @@ fn queued(waiting: u64, at_drive: u64) -> RunRecord {
     run
 }
 
-/// The page of runs side by side.
+/// Returns the page of runs side by side.
 fn beside(runs: Vec<(&str, RunRecord)>) -> String {
     let named = |(name, run): (&str, RunRecord)| Named {
         name: name.to_owned(),
@@ -190,11 +190,11 @@ fn everything_that_is_known_of_a_run_is_on_its_page() {
     );
     assert_eq!(response[0]["y"][7], serde_json::Value::Null);
     assert_eq!(figures[2]["series"][0]["y"][0], 40_000_000);
-    // A point every third stretch but in the last, and a line through them: between gaps there would be nothing to see.
+    // A point every third stretch except for the last, joined by a line: isolated points between gaps would be invisible.
     let amplified = figures[3]["series"][0]["y"].as_array().unwrap();
     assert_eq!(amplified.len(), 33);
     assert_eq!((&amplified[0], &amplified[1]), (&1.into(), &2.into()));
-    // The share above; the longest access of all has none.
+    // The share above each point; nothing is above the longest access, so it has no point.
     let tail = figures[0]["series"][1]["y"].as_array().unwrap();
     assert_eq!(tail.len(), 4);
     assert_eq!(tail[1], 0.5);
@@ -210,7 +210,7 @@ fn several_runs_lie_over_one_another() {
     assert_eq!(names(&html, "ratios"), ["reads"]);
     let ratios = &figure(&html, "ratios")["series"][0]["y"];
     assert_eq!((&ratios[0], &ratios[1]), (&1.into(), &json!(0.7)));
-    // A run that is no faster is not called the fastest.
+    // A run that is not faster must not be called the fastest.
     let slower = beside(vec![
         ("a", plain(1.0)),
         ("b", plain(2.0)),
@@ -259,7 +259,7 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
     let waiting = figure(&html, "waiting");
     assert_eq!(waiting["series"][0]["y"][5], 9);
     assert_eq!(waiting["series"][1]["y"][5], 2);
-    // Lines of one run are told apart by their colours.
+    // The lines of one run differ in colour.
     assert_eq!(waiting["series"][1]["look"], 1);
     assert_eq!(names(&html, "processes"), ["process 0", "process 1"]);
     let second = &figure(&html, "processes")["series"][1];
@@ -267,13 +267,13 @@ fn what_waits_and_what_each_process_got_is_drawn_of_a_run_under_a_block_layer() 
         (&second["y"][1], &second["look"]),
         (&4_000_000.into(), &1.into())
     );
-    // A quarter of the bytes of writes in one of 4 KiB; one of 12 KiB is up to 16 KiB.
+    // A quarter of the bytes written is in writes of 4 KiB; 12 KiB counts as up to 16 KiB.
     let sizes = figure(&html, "sizes");
     assert_eq!(sizes["x"]["names"], json!(["4 KiB", "8 KiB", "16 KiB"]));
     let writes = &sizes["series"][1];
     assert_eq!(writes["x"], json!([0, 2]));
     assert_eq!(writes["y"], json!([25, 75]));
-    // There was no switch merge.
+    // No switch merge took place.
     assert_eq!(names(&html, "merges"), ["partial", "full"]);
     assert_eq!(figure(&html, "erases")["series"][0]["y"][1], 7000);
 }
@@ -296,10 +296,10 @@ fn stacks_side_by_side_have_a_line_each() {
     }
     let second = &figure(&html, "waiting")["series"][1];
     assert_eq!((&second["y"][0], &second["look"]), (&5.into(), &1.into()));
-    // All kinds together.
+    // All kinds of merges together.
     assert_eq!(figure(&html, "merges")["series"][0]["y"][1], 4000);
     assert!(!ids(&html).contains(&"processes".to_owned()));
-    // One at a time, everywhere, and nothing merged: nothing to see.
+    // One request at a time everywhere and no merges: there is nothing to draw.
     let idle = |mut run: RunRecord| {
         for bucket in &mut run.totals.timeline {
             (bucket.drive.partial_merges, bucket.drive.full_merges) = (0, 0);
@@ -320,7 +320,7 @@ fn what_cannot_be_drawn_is_left_out() {
     none.totals.distribution = Distribution::default();
     none.work = None;
     for bucket in &mut none.totals.timeline {
-        // Neither has a place on a logarithmic axis.
+        // A logarithmic axis cannot show zero.
         (bucket.response_ns, bucket.max_ns) = (0, 0);
     }
     assert_eq!(ids(&run::page(&none)), ["throughput"]);

@@ -1,4 +1,4 @@
-//! The terminal's texts, to the byte.
+//! Tests the terminal's texts, byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
 

@@ -1,4 +1,4 @@
-//! What `fathom accuracy` takes.
+//! Arguments of `fathom accuracy`.
 
 use super::value::{SEED_MAX, parameter, seed};
 use clap::Args;
@@ -50,7 +50,7 @@ pub(crate) enum Families {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Methods {
-    // No texts: with them the help takes a paragraph for every option.
+    // Without help texts: with them, the help would take a paragraph for every option.
     Robust,
     Paper,
     Both,

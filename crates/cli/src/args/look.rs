@@ -1,4 +1,4 @@
-//! What the commands that only print take: list, explain, completions, man.
+//! Arguments of the commands that only print: list, explain, completions, man.
 
 use super::value::list;
 use clap::Args;

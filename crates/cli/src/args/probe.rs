@@ -1,4 +1,4 @@
-//! What the commands on probes take: probe, solve, report, diff.
+//! Arguments of the commands on probes: probe, solve, report, diff.
 
 use super::value::{Budget, budget, endurance, method, parameter, seed};
 use clap::Args;

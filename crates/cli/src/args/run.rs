@@ -1,4 +1,4 @@
-//! What the commands on one workload take: run, convert.
+//! Arguments of the commands on one workload: run, convert.
 
 use super::value::{arrival, depth, precondition, seed};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! What the commands on many runs take: study, compare, reproduce.
+//! Arguments of the commands on many runs: study, compare, reproduce.
 
 use clap::Args;
 use std::path::PathBuf;

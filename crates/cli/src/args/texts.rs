@@ -1,4 +1,4 @@
-//! What stands below the options in `--help`.
+//! Texts below the options in `--help`.
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:

@@ -1,4 +1,4 @@
-//! Values of options, read from their texts.
+//! Parses the values of options.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use fathom_base::{BadValue, Bytes, Dur, UnitError};
@@ -7,20 +7,20 @@ use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
 use std::num::NonZeroU32;
 
-/// The greatest seed: the greatest whole number of TOML, in which a profile keeps it.
+/// Maximum seed: the maximum integer of TOML, which stores it in a profile.
 pub(super) const SEED_MAX: u64 = i64::MAX as u64;
 
-/// What a run may spend.
+/// Budget of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Budget {
-    /// Bytes written.
+    /// Limit of bytes written.
     Bytes(Bytes),
-    /// Time on the drive's clock.
+    /// Limit of time on the drive's clock.
     Time(Dur),
 }
 
 pub(super) fn budget(text: &str) -> Result<Budget, String> {
-    // Five minutes or five MiB: a run should not be told the wrong one.
+    // `m` could mean minutes or MiB, so it is refused.
     if text.ends_with('m') {
         return Err("write bytes or a time with the unit, such as 5MiB or 5min".to_owned());
     }
@@ -58,7 +58,7 @@ pub(super) fn precondition(text: &str) -> Result<Precondition, String> {
     text.parse().map_err(|bad: BadValue| bad.allowed)
 }
 
-/// The lists that there are.
+/// Returns the names of the lists.
 pub(super) fn list() -> PossibleValuesParser {
     let lists = crate::names::lists().into_iter();
     PossibleValuesParser::new(lists.map(|kind| PossibleValue::new(kind.list).help(kind.summary)))

@@ -55,8 +55,8 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Probes the drives of a plan one by one, side by side. Those that were finished before an interruption are the result, in
-/// order.
+/// Probes the drives of a plan, each on its own and in parallel. After an interruption, the result holds the finished
+/// drives, in order.
 fn probed(plan: &Plan, quiet: bool) -> Results {
     let progress = Progress {
         quiet,
@@ -66,7 +66,7 @@ fn probed(plan: &Plan, quiet: bool) -> Results {
     let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
     let each: Vec<Option<Results>> = drives
         .into_par_iter()
-        // One at a time: they differ too much in length for shares to be dealt out beforehand.
+        // One drive per task: their durations differ too much for fixed shares.
         .with_max_len(1)
         .map(|index| {
             let alone = Plan {
@@ -112,11 +112,11 @@ fn family(family: Families) -> Family {
     }
 }
 
-/// Everything, for another program.
+/// The JSON output.
 #[derive(Serialize)]
 struct Whole<'a> {
     plan: &'a Plan,
-    /// Whether some drives of the plan are missing.
+    /// True if some drives of the plan are missing.
     interrupted: bool,
     tallies: &'a [MethodTally],
     #[serde(flatten)]
@@ -125,7 +125,7 @@ struct Whole<'a> {
 
 struct Progress {
     quiet: bool,
-    /// How many drives there are in all, and how many are finished.
+    /// Number of drives in all, and number of finished ones.
     of: u64,
     done: AtomicU64,
 }

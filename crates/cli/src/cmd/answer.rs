@@ -1,4 +1,4 @@
-//! A profile as data on standard output.
+//! Prints a profile to standard output.
 
 use crate::failure::Failure;
 use crate::out;
@@ -8,7 +8,7 @@ use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Unit, Value, Verd
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The profile with every key present, `null` where there is nothing.
+/// The profile with every key present, `null` for missing values.
 #[derive(Serialize)]
 struct Answer<'a> {
     fathom: &'a str,
@@ -46,10 +46,10 @@ impl<'a> From<&'a Estimate> for Answered<'a> {
     }
 }
 
-/// Prints a profile: as JSON, or as the table with `after` below it.
+/// Prints a profile: as JSON, or as a table followed by `after`.
 ///
 /// # Errors
-/// As [`out::data`].
+/// As for [`out::data`].
 pub(crate) fn print(profile: &Profile, json: bool, after: &str) -> Result<(), Failure> {
     if !json {
         let table = fathom_report::text::summary(profile, out::screen());

@@ -1,4 +1,4 @@
-//! `fathom compare`: runs of workloads side by side.
+//! `fathom compare`: compares runs of workloads.
 
 use super::made;
 use crate::args::CompareArgs;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Accesses that cannot be read are told and done without.
+/// Loads a run. Accesses that cannot be read are reported and left out.
 fn named(path: &Path) -> Result<Named, Failure> {
     input::run(path)?;
     let (run, responses) = out::loaded(store::load_run(path)?);

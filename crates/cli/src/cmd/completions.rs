@@ -1,4 +1,4 @@
-//! `fathom completions`: for the user's shell.
+//! `fathom completions`: prints the completions for a shell.
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::failure::{Exit, Failure};

@@ -1,4 +1,5 @@
-//! Before the first byte is written to a real drive: what will be written where, leave to do it, and a second look.
+//! Before the first write to a real drive: announces what will be written where, asks for permission, and checks the target
+//! again.
 
 use crate::failure::Failure;
 use crate::out;
@@ -7,7 +8,7 @@ use fathom_lab::target::{Opened, TargetError};
 use fathom_probe::run::Announcement;
 use fathom_report::text::human_bytes;
 
-/// What the user has allowed.
+/// Permissions and facts given by the user.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Consent<'a> {
     /// `--destroy`.
@@ -16,26 +17,26 @@ pub(super) struct Consent<'a> {
     pub(super) yes: bool,
     /// `--read-only`.
     pub(super) read_only: bool,
-    /// `--endurance`: what the drive is rated for, in bytes written.
+    /// `--endurance`: rated endurance of the drive, in bytes written.
     pub(super) rated_bytes: Option<u64>,
 }
 
-/// What is going to be written.
+/// Amount that will be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     /// Nothing.
     Nothing,
-    /// So many bytes.
+    /// The announced number of bytes.
     Bytes(Announcement),
-    /// Whatever a workload writes.
+    /// As much as the workload writes.
     Workload,
 }
 
-/// Tells what will be written and asks; then looks at the target once more. Without a terminal `--yes` is the answer, for
-/// what existed before together with `--destroy`.
+/// Announces what will be written and asks the user, then checks the target once more. Without a terminal, `--yes` is
+/// required, and for an existing target also `--destroy`.
 ///
 /// # Errors
-/// Refused, when the answer is no, nobody can be asked, or the target is not as it was before the answer.
+/// A refusal if the answer is no, if the user cannot be asked, or if the target changed before the answer.
 pub(super) fn confirm(opened: &Opened, bound: Bound, consent: Consent<'_>) -> Result<(), Failure> {
     let Some(clearance) = &opened.clearance else {
         return Ok(());
@@ -106,7 +107,7 @@ fn announced(bytes: Announcement) -> String {
     }
 }
 
-/// What share of the drive's rated endurance that is, where the user knows what it is rated for.
+/// Returns the share of the drive's rated endurance, if the user gave one.
 fn worn(bound: Bound, consent: Consent<'_>) -> String {
     let (Bound::Bytes(bytes), Some(rated)) = (bound, consent.rated_bytes) else {
         return String::new();
@@ -116,7 +117,7 @@ fn worn(bound: Bound, consent: Consent<'_>) -> String {
     format!(" That is {expected} of what it is rated for, at most {most}.")
 }
 
-/// A share in percent, with two digits that count.
+/// Formats a share as a percentage with two significant digits.
 fn share(of_one: f64) -> String {
     let percent = 100.0 * of_one;
     let digits = (1.0 - percent.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;

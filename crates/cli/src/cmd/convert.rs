@@ -1,4 +1,4 @@
-//! `fathom convert`: a workload written out as a trace.
+//! `fathom convert`: writes a workload as a trace.
 
 use super::prepare::prepared;
 use super::workload;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A modelled drive in its usual state, for a workload.
+/// Returns a modelled drive in its default state for a workload.
 fn drive(on: &str, workload: &Workload, seed: u64) -> Result<Drive, Failure> {
     let model = input::target(on)?.model(&[])?.ok_or_else(|| {
         let message = format!("{on} is a real drive, and `convert` only writes files");

@@ -1,4 +1,4 @@
-//! `fathom diff`: compares two runs.
+//! `fathom diff`: compares two profiles.
 
 use super::made;
 use crate::args::DiffArgs;
@@ -7,7 +7,7 @@ use crate::{input, out};
 use fathom_lab::store::{self, SetKind};
 use fathom_report::diff::{self, Outcome};
 
-/// A negative result where at least one parameter differs; answers that cannot be compared are none.
+/// The exit status is negative if at least one parameter differs; answers that cannot be compared do not count.
 pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     made::check(
         SetKind::Measurement,

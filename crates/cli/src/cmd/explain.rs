@@ -1,4 +1,4 @@
-//! `fathom explain`: what a parameter, a modelled drive or anything else with a name is; example files.
+//! `fathom explain`: describes a parameter, a modelled drive or anything else with a name; prints example files.
 
 mod markdown;
 
@@ -10,7 +10,7 @@ use fathom_base::near::{did_you_mean, nearest};
 use fathom_base::registry::{Text, Unset};
 use markdown::wrap;
 
-/// Pages of the documentation with a section for each thing of a kind.
+/// Documentation pages with a section per name.
 const PAGES: [(&str, &str); 1] = [(
     "schedulers.md",
     include_str!("../../../../docs/schedulers.md"),
@@ -19,7 +19,7 @@ const PAGES: [(&str, &str); 1] = [(
 pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     let all = names::all();
     let mut found: Vec<&Named> = all.iter().filter(|named| is(named, &args.name)).collect();
-    // A name alone is first that of what has no other; a drive or a paper may be called the same.
+    // A bare name means first the kind without a prefix; a drive or paper may share it.
     found.sort_by_key(|named| !named.kind.prefix.is_empty());
     let Some(first) = found.first() else {
         return Err(unknown(&args.name, &all));
@@ -40,13 +40,13 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Whether a thing is meant; `-` stands for `_`.
+/// Returns true if `said` names this item; `-` may stand for `_`.
 fn is(named: &Named, said: &str) -> bool {
     let bare = said.strip_prefix(named.kind.prefix).unwrap_or(said);
     bare == named.name || bare.replace('-', "_") == named.name
 }
 
-/// What there is to say of a thing, in Markdown.
+/// Returns the description of an item, in Markdown.
 fn page(named: &Named) -> String {
     let (kind, name, summary) = (named.kind, named.name, named.summary);
     let title = format!("# {} {name}: {summary}\n", kind.one);
@@ -66,7 +66,7 @@ fn page(named: &Named) -> String {
     }
 }
 
-/// The section of a page under a name, without its tables: the keys are shown as the thing has them.
+/// Returns the section for a name from a page, without its tables; the keys come from the item itself.
 fn section(page: &str, name: &str) -> String {
     let page = PAGES.iter().find(|(path, _)| *path == page);
     let start = format!("\n## `{name}`: ");
@@ -78,7 +78,7 @@ fn section(page: &str, name: &str) -> String {
     text.join("\n").trim().to_owned()
 }
 
-/// A table of what can be set, and how a thing is named with what it needs.
+/// Returns a table of the item's keys, and an example of how to name it.
 fn keys(named: &Named) -> String {
     if named.keys.is_empty() {
         return String::new();
@@ -103,7 +103,7 @@ fn keys(named: &Named) -> String {
     text
 }
 
-/// The comments that a drive file begins with.
+/// Returns the comments at the beginning of a drive file.
 fn header(toml: &str) -> String {
     let lines = toml.lines().take_while(|line| line.starts_with('#'));
     let bare = lines.map(|line| line.trim_start_matches('#').trim_start());

@@ -1,4 +1,4 @@
-//! `fathom list`: everything that has a name.
+//! `fathom list`: lists everything that has a name.
 
 use crate::args::ListArgs;
 use crate::failure::{Exit, Failure};
@@ -9,7 +9,7 @@ use fathom_probe::Parameter;
 use fathom_report::table::{Kind, table};
 use serde::Serialize;
 
-/// What is listed, for another program.
+/// The JSON output.
 #[derive(Serialize)]
 struct Items {
     items: Vec<Item>,
@@ -18,10 +18,10 @@ struct Items {
 #[derive(Serialize)]
 struct Item {
     name: &'static str,
-    /// A drive, as the command line takes it.
+    /// A drive's name as the command line accepts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// Of a parameter.
+    /// Unit, for a parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
     summary: &'static str,

@@ -1,14 +1,14 @@
-//! Runs of one command that are named where those of another belong.
+//! Refuses directories that hold another command's results.
 
 use crate::failure::Failure;
 use crate::out;
 use fathom_lab::store::{self, REPORT_FILE, SetKind};
 use std::path::{Path, PathBuf};
 
-/// Refuses directories that hold something else than what is `wanted`, with the command that takes it.
+/// Refuses directories that hold something other than `wanted`, and names the command that accepts them.
 ///
 /// # Errors
-/// Input.
+/// An input failure.
 pub(super) fn check(wanted: SetKind, runs: &[PathBuf]) -> Result<(), Failure> {
     let other = |run: &PathBuf| {
         let there = store::kinds_in(run);
@@ -38,10 +38,10 @@ pub(super) fn check(wanted: SetKind, runs: &[PathBuf]) -> Result<(), Failure> {
     Err(Failure::input("fathom::run::other", message).help(help))
 }
 
-/// Refuses a directory that holds none of what a command `reads`.
+/// Refuses a directory that holds none of the kinds that a command `reads`.
 ///
 /// # Errors
-/// Input.
+/// An input failure.
 pub(super) fn only(reads: &[SetKind], dir: &Path, command: &str) -> Result<(), Failure> {
     let there = store::kinds_in(dir);
     let Some(kind) = there

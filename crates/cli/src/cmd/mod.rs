@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands, one module each.
 
 mod accuracy;
 mod answer;
@@ -26,10 +26,10 @@ mod workload;
 use crate::args::Command;
 use crate::failure::{Exit, Failure};
 
-/// Does what was asked.
+/// Runs a subcommand.
 ///
 /// # Errors
-/// A [`Failure`] with its exit code, to be reported.
+/// A [`Failure`] with its exit code.
 pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Probe(args) => probe::run(*args),

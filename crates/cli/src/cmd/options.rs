@@ -1,10 +1,10 @@
-//! Options that only some kinds of workload have.
+//! Checks options that apply to some kinds of workload only.
 
 use crate::args::{RunArgs, WorkloadArgs};
 use crate::failure::Failure;
 use fathom_lab::source::Kind;
 
-/// The kinds of workload that an option is for.
+/// Kinds of workload that an option applies to.
 #[derive(Clone, Copy)]
 enum For {
     Traces,
@@ -39,10 +39,10 @@ impl For {
     }
 }
 
-/// Whether the workload has every option of `fathom run` that is given.
+/// Checks that the workload supports every given option of `fathom run`.
 ///
 /// # Errors
-/// The first option that it has not, and for which workloads it is.
+/// The first unsupported option, and the workloads that it applies to.
 pub(super) fn check_run(args: &RunArgs, kind: &Kind) -> Result<(), Failure> {
     let options = [
         ("--arrival", args.arrival.is_some(), For::Streams),
@@ -51,10 +51,10 @@ pub(super) fn check_run(args: &RunArgs, kind: &Kind) -> Result<(), Failure> {
     refuse(&options, &args.workload.workload, kind)
 }
 
-/// Whether the workload has every option that is given and says how it is made.
+/// Checks that the workload supports every given option on how it is built.
 ///
 /// # Errors
-/// As [`check_run`].
+/// As for [`check_run`].
 pub(super) fn check_workload(args: &WorkloadArgs, kind: &Kind) -> Result<(), Failure> {
     let options = [
         ("--step", !args.step.is_empty(), For::Streams),

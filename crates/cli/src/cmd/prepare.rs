@@ -1,4 +1,4 @@
-//! A modelled drive brought into the state that a run begins in, with progress: some kinds are filled by requests.
+//! Brings a modelled drive into its initial state and shows the progress, because some kinds are filled by requests.
 
 use crate::failure::Failure;
 use crate::progress::Playing;
@@ -8,10 +8,10 @@ use fathom_lab::replay::RunError;
 use fathom_model::Drive;
 use fathom_run::{Precondition, prepare};
 
-/// The drive in that state.
+/// Returns the drive in this state.
 ///
 /// # Errors
-/// Where the drive refuses a write.
+/// If the drive refuses a write.
 pub(super) fn prepared(mut drive: Drive, state: Precondition, seed: u64) -> Result<Drive, Failure> {
     let again = match state {
         Precondition::Random { times, .. } => times,
@@ -29,7 +29,7 @@ pub(super) fn prepared(mut drive: Drive, state: Precondition, seed: u64) -> Resu
     Ok(drive)
 }
 
-/// A drive that says how much of it is written.
+/// Wraps a drive and shows how much of it is written.
 struct Watched<'a> {
     drive: &'a mut Drive,
     shown: Playing,

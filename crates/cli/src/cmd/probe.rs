@@ -15,17 +15,17 @@ use fathom_probe::{Parameter, Record};
 use fathom_report::text::human_bytes;
 use std::path::{Path, PathBuf};
 
-/// A run that is about to begin or to go on.
+/// A measurement to start or to resume.
 struct Plan {
     opened: Opened,
     config: RunConfig,
     previous: Option<Record>,
-    /// Where the results go, if they are kept.
+    /// Directory of the results, if they are saved.
     out: Option<PathBuf>,
 }
 
 impl Plan {
-    /// Whether the scratch file of an earlier run has to be made anew.
+    /// Returns true if the scratch file of the interrupted run must be created and filled again.
     fn refills(&self) -> bool {
         self.previous.is_some() && self.opened.scratch()
     }
@@ -73,7 +73,7 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
     measure(plan, &args)
 }
 
-/// What a budget of bytes is not expected to reach.
+/// Returns a note on the parameters that the budget is not expected to reach.
 fn beyond(plan: &probe::Plan) -> Option<String> {
     let (parameters, all) = plan.beyond();
     let names: Vec<&str> = parameters
@@ -197,7 +197,7 @@ fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
     let checkpoint = (!opened.target.modelled).then(|| kept.clone());
     let mut watch = Watch::new(args.quiet, checkpoint);
     let result = run::run(&mut *opened.device, &config, previous, &mut watch);
-    // The scratch file goes with the device, before anything else is written.
+    // Removes the scratch file together with the device, before anything else is written.
     drop(opened);
     if let Some(error) = watch.finish() {
         return Err(error.into());
@@ -229,7 +229,7 @@ fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Answers, writes where asked, and prints. What cannot be written is still printed.
+/// Solves the record, saves the results if requested, and prints them. Results that cannot be saved are still printed.
 fn finish(record: &Record, out: Option<&Path>, json: bool) -> Result<Exit, Failure> {
     let profile = run::solve(record);
     let Some(dir) = out else {
@@ -251,8 +251,8 @@ fn how_to_resume(dir: &Path) -> String {
     format!("What was measured is in {dir}; go on with: fathom probe --resume {dir}")
 }
 
-/// Where the record of an interrupted run goes that has no `--out`: in the current directory, over nothing that
-/// cannot be had again.
+/// Returns a directory for the record of an interrupted run without `--out`: in the current directory, never over existing
+/// results that cannot be recreated.
 fn spare_dir(target: &str) -> PathBuf {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = target

@@ -1,4 +1,4 @@
-//! The block layer above a drive, as flags say it.
+//! Builds the block layer above a drive from the options.
 
 use super::workload::table;
 use crate::args::QueueArgs;
@@ -9,15 +9,15 @@ use fathom_lab::queue::{QueueError, from_table};
 use fathom_lab::store;
 use fathom_lab::target::QueueDepth;
 
-/// What stands for no block layer at all.
+/// Name that stands for no block layer.
 pub(super) const NONE: &str = "none";
 
-/// The block layer that the flags describe, if any does.
+/// Returns the block layer that the options describe; `None` if there is none.
 pub(super) fn of(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
     described(args, QueueError::help)
 }
 
-/// The same of a stack of `--ab`, whose names take no keys.
+/// As [`of`], for a stack of `--ab`, whose names take no keys.
 pub(super) fn of_stack(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure> {
     described(args, QueueError::help_by_name)
 }
@@ -55,7 +55,7 @@ fn described(
     Ok(Some(config))
 }
 
-/// How many requests a real drive has at a time: as many as it takes, or as the flag says.
+/// Returns the queue depth of a real drive: as given, or as large as the drive allows.
 pub(super) fn real_depth(args: &QueueArgs) -> QueueDepth {
     args.depth
         .map_or(QueueDepth::Drive, |depth| QueueDepth::Fixed(depth.get()))

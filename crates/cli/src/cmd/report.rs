@@ -1,4 +1,4 @@
-//! `fathom report`: renders the page again.
+//! `fathom report`: renders the page of a run again.
 
 use super::made;
 use crate::args::ReportArgs;
@@ -30,10 +30,10 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The page of a measurement.
+/// Returns the page of a measurement.
 fn measurement(dir: &Path) -> Result<String, StoreError> {
     let (record, profile) = out::loaded(store::load_measurement(dir)?);
-    // An interrupted run has none.
+    // An interrupted run has no profile.
     let profile = profile.unwrap_or_else(|| run::solve(&record));
     Ok(fathom_report::html::render(&record, &profile))
 }

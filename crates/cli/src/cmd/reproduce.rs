@@ -1,4 +1,4 @@
-//! `fathom reproduce`: a paper's experiments again, and its claims beside what was measured.
+//! `fathom reproduce`: runs a paper's experiments again and compares its claims with the results.
 
 mod charts;
 mod grids;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
     };
     if let Place::Kept(dir) = &place {
         let html = page::page(paper, &prepared, &found);
-        // Plain numbers, names and lists: serialising them cannot fail.
+        // Serialising plain numbers, names and lists cannot fail.
         let json = serde_json::to_vec_pretty(&found).unwrap_or_default();
         let files = [
             (store::REPORT_FILE, html.as_bytes()),
@@ -61,7 +61,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Refuses what has no meaning for a paper without traces.
+/// Refuses options for traces if the paper has none.
 fn check_flags(args: &ReproduceArgs, paper: &Paper) -> Result<(), Failure> {
     let flags = [
         ("--traces", args.traces.is_some()),
@@ -77,11 +77,11 @@ fn check_flags(args: &ReproduceArgs, paper: &Paper) -> Result<(), Failure> {
     }
 }
 
-/// Where the runs are kept.
+/// Directory of the runs.
 enum Place {
-    /// Where the user said.
+    /// The directory given by the user.
     Kept(PathBuf),
-    /// Until the command ends.
+    /// A temporary directory, removed when the command ends.
     Passing(Passing),
 }
 

@@ -1,4 +1,4 @@
-//! `fathom run`: a workload on a drive, modelled or real; and two block layers in turn.
+//! `fathom run`: runs a workload on a modelled or real drive, or two block layers in turn.
 
 mod drive;
 mod real;
@@ -21,7 +21,7 @@ use fathom_run::ab::Stack;
 use fathom_run::{Precondition, RunRecord};
 use fathom_workload::step::Arrival;
 
-/// What `run` was called before, as the alias `verb`.
+/// Runs the command under its old name `verb`, with a note.
 pub(super) fn alias(verb: &str, args: &RunArgs) -> Result<Exit, Failure> {
     out::note(&format!(
         "note: `fathom {verb}` is now `fathom run`; the old name still works"
@@ -77,19 +77,19 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// A drive that a workload can begin on.
+/// A drive ready for a workload.
 enum Ready {
     Modelled {
         model: Box<Model>,
         drive: Box<Drive>,
-        /// What a reader is to know of it.
+        /// A note for the reader of the results.
         note: Option<String>,
     },
     Real(Box<Opened>),
 }
 
 impl Ready {
-    /// The modelled drive in the state that the plan says. It keeps data where the workload verifies it.
+    /// Builds the modelled drive in the state of the plan. It keeps data if the workload verifies it.
     fn modelled(
         args: &RunArgs,
         name: &TargetName,
@@ -138,7 +138,7 @@ impl Ready {
     }
 }
 
-/// One run; what cannot be written is still printed.
+/// Runs the plan once. A result that cannot be written is still printed.
 fn once(
     args: &RunArgs,
     plan: &Plan,
@@ -155,14 +155,14 @@ fn once(
     }
 }
 
-/// Two stacks in turn.
+/// The two stacks of `--ab`.
 struct Turns<'a> {
     stacks: [Stack; 2],
     kernel: Option<&'a KernelScheduler>,
     rounds: u32,
 }
 
-/// Two stacks in turn on one drive.
+/// Runs two stacks in turn on one drive.
 fn in_turn(
     turns: Turns<'_>,
     plan: &Plan,
@@ -185,7 +185,7 @@ fn in_turn(
     } = turns;
     let found = ab(ready.device(), plan, stacks, kernel, rounds, watched(&seen));
     drop(playing);
-    // Before anything is printed: who reads it may take their time.
+    // Restored before printing, which may block on a slow reader.
     stacks::put_back(kernel)?;
     match found {
         Err(error) => ended(error),
@@ -193,7 +193,7 @@ fn in_turn(
     }
 }
 
-/// Until Ctrl-C, with progress.
+/// Returns a watch that stops on Ctrl-C and reports progress.
 fn watched(seen: &dyn Fn(Seen)) -> Watch<'_> {
     Watch {
         stop: watch::interrupted,
@@ -201,7 +201,7 @@ fn watched(seen: &dyn Fn(Seen)) -> Watch<'_> {
     }
 }
 
-/// A run without a result.
+/// Handles a run without a result.
 fn ended(error: RunError) -> Result<Exit, Failure> {
     match error {
         RunError::Interrupted => {

@@ -1,7 +1,7 @@
-//! The results of a measurement on disk, as much of them as there is room for.
+//! Saves the results of a measurement, as far as there is space.
 //!
-//! The report is many times as long as the record and can be made of it again; the record of a real drive cannot be had
-//! again. Where the whole set cannot be written, the record is, with the profile if there is room for both.
+//! The report is many times as large as the record and can be rebuilt from it; a real drive's record cannot be measured
+//! again. If the whole set does not fit, the record is written, with the profile if both fit.
 
 use crate::failure::Failure;
 use crate::out;
@@ -9,11 +9,11 @@ use fathom_lab::store::{self, PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE,
 use fathom_probe::{Profile, Record};
 use std::path::Path;
 
-/// Writes record, profile and report, and gives their names. Where that fails, the record and the profile are written, or
-/// the record alone, and the files of an older run that do not belong to them are removed.
+/// Writes record, profile and report, and returns their names. If that fails, writes the record and the profile, or only the
+/// record, and removes files of an older run that do not belong to them.
 ///
 /// # Errors
-/// The error of the whole set, also where a part of it was written; the message names that part.
+/// The error of writing the whole set, also if a part of it was written; the message then names that part.
 pub(super) fn measurement(
     dir: &Path,
     record: &Record,
@@ -41,7 +41,7 @@ pub(super) fn measurement(
     Err(whole.into())
 }
 
-/// The error of the whole set where only the files `kept` were written.
+/// Returns the error of the whole set for the case that only the files `kept` were written.
 fn short(whole: StoreError, dir: &Path, (kept, missing): (&[&str], &[&str])) -> Failure {
     let (shown, kept, missing) = (out::shown(dir), kept.join(", "), missing.join(" and "));
     let command = match kept.contains(PROFILE_FILE) {
@@ -58,7 +58,7 @@ fn short(whole: StoreError, dir: &Path, (kept, missing): (&[&str], &[&str])) -> 
         ))
 }
 
-/// What is said of files that were written, with the sums that are written beside them.
+/// Returns the message on the files written, including their checksums.
 pub(super) fn written(dir: &Path, files: &[&str]) -> String {
     let files = files.join(", ");
     format!("Written to {}: {files}, {SUMS_FILE}", out::shown(dir))

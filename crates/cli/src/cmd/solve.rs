@@ -1,4 +1,4 @@
-//! `fathom solve`: answers again from the raw record.
+//! `fathom solve`: derives the answers again from the raw record.
 
 use super::{answer, made, save};
 use crate::args::SolveArgs;
@@ -7,8 +7,8 @@ use crate::{input, out};
 use fathom_lab::store::{self, PROFILE_FILE, REPORT_FILE, SetKind};
 use fathom_probe::run;
 
-/// Writes the profile and the report again beside a whole record. One that was interrupted, or is named as a file, is
-/// answered and nothing is written.
+/// Writes the profile and the report of a complete record again. An interrupted record, or one named as a file, is only
+/// answered; nothing is written.
 pub(super) fn run(args: &SolveArgs) -> Result<Exit, Failure> {
     input::run(&args.dir)?;
     made::only(&[SetKind::Measurement], &args.dir, "fathom solve")?;

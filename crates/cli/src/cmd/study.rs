@@ -1,4 +1,4 @@
-//! `fathom study`: every run of a study file.
+//! `fathom study`: runs everything in a study file.
 
 use super::workload::is_name;
 use crate::args::StudyArgs;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     play(args, &study, &runs, out)
 }
 
-/// Runs what is not there yet, writes what was found beside the runs, and prints it.
+/// Runs what is missing, saves the results beside the runs, and prints them.
 fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exit, Failure> {
     let notes: BTreeSet<&String> = runs.iter().flat_map(|run| &run.notes).collect();
     for note in notes {
@@ -57,7 +57,7 @@ fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exi
         Err(error) => Err(error.into()),
         Ok(finished) => {
             let rows = study::rows(&finished);
-            // What cannot be written is still printed.
+            // Results that cannot be saved are still printed.
             let described = described(study, &finished, &rows);
             let saved = save(out, &described);
             if args.json {
@@ -71,7 +71,7 @@ fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exi
     }
 }
 
-/// The rows with what a reader has to know of them.
+/// Returns the rows with the study's facts and warnings.
 fn described<'a>(study: &'a Study, finished: &[Finished], rows: &'a [Row]) -> StudyRows<'a> {
     let fathom = finished.first().map(|run| run.record.fathom.clone());
     let seeds: Vec<String> = study.seeds.iter().map(ToString::to_string).collect();
@@ -93,7 +93,7 @@ fn described<'a>(study: &'a Study, finished: &[Finished], rows: &'a [Row]) -> St
     }
 }
 
-/// Writes the summary, the cells and the page beside the runs.
+/// Writes the summary, the rows as CSV and the page beside the runs.
 fn save(dir: &Path, study: &StudyRows<'_>) -> Result<(), StoreError> {
     let [summary, cells, html] = [
         shown::text(study, Screen::default()),
@@ -108,7 +108,7 @@ fn save(dir: &Path, study: &StudyRows<'_>) -> Result<(), StoreError> {
     store::write_whole(dir, &files)
 }
 
-/// Every row, for another program.
+/// The JSON output.
 #[derive(Serialize)]
 struct Rows<'a> {
     rows: &'a [Row],

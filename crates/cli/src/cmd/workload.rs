@@ -1,4 +1,4 @@
-//! A workload as the command line says it, with its steps and its write buffer in front.
+//! Builds the workload from the command line, with its steps and the write buffer in front.
 
 use super::options;
 use crate::args::WorkloadArgs;
@@ -18,11 +18,11 @@ use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::str::FromStr;
 
-/// What stands before the name of a generator, and of a program.
+/// Prefixes of the names of generators and programs.
 const GENERATE: &str = "generate:";
 const PROGRAM: &str = "program:";
 
-/// The workload that the options describe.
+/// Returns the workload that the options describe.
 pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
     let mut workload = of_name(&args.workload)?;
     options::check_workload(args, &workload.kind)?;
@@ -46,12 +46,12 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
     Ok(workload)
 }
 
-/// Whether it is the name of a workload that comes with Fathom.
+/// Returns true for the name of a built-in workload.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(GENERATE) || name.starts_with(PROGRAM)
 }
 
-/// The workload of that name, or in the file of that name.
+/// Returns the workload with this name, or in the file of this name.
 fn of_name(name: &str) -> Result<Workload, Failure> {
     if let Some(name) = name.strip_prefix(GENERATE) {
         return Ok(Workload::of_generator(Config::of(named(name, GENERATORS)?)));
@@ -74,7 +74,7 @@ fn of_name(name: &str) -> Result<Workload, Failure> {
     }
 }
 
-/// One of a list by its name, or that nothing of the kind has this name, with the nearest or all that there are.
+/// Looks up a name in a list. The failure suggests the nearest names, or lists all.
 fn named<T: FromStr<Err = BadName>>(name: &str, list: &[Named]) -> Result<T, Failure> {
     name.parse().map_err(|error: BadName| {
         let prefix = list.first().map_or("", |named| named.kind.prefix);
@@ -87,7 +87,7 @@ fn named<T: FromStr<Err = BadName>>(name: &str, list: &[Named]) -> Result<T, Fai
     })
 }
 
-/// A trace, which has to be there where it is named like something else that can be played.
+/// Returns a trace. It must exist if its name resembles that of another workload.
 fn trace(name: &str) -> Result<Workload, Failure> {
     let path = Path::new(name);
     if let Some(drive) = drive(name) {
@@ -117,7 +117,7 @@ fn trace(name: &str) -> Result<Workload, Failure> {
     })
 }
 
-/// The drive that a workload's name is, where there is no file of that name.
+/// Returns the drive's name if the workload's name is that of a drive and no such file exists.
 fn drive(name: &str) -> Option<String> {
     let bare = name.strip_prefix("model:").unwrap_or(name);
     let known = bare != name || fathom_model::find(bare).is_some();
@@ -125,14 +125,14 @@ fn drive(name: &str) -> Option<String> {
     (known && !file).then(|| format!("model:{bare}"))
 }
 
-/// `NAME,KEY=VALUE,...` as a study file would have it, with the name under `key`.
+/// Parses `NAME,KEY=VALUE,...` into a table as in a study file, with the name under `key`.
 pub(super) fn table(key: &str, text: &str) -> Result<toml::Value, Failure> {
     let table = registry::table(key, text);
     let table = table.map_err(|problem| Failure::input("fathom::setting", problem))?;
     Ok(toml::Value::Table(table))
 }
 
-/// A table of a text as a `T`, or everything that is wrong with it and the name that was probably meant.
+/// Converts a table to a `T`. The error is all problems found, and the name that was probably meant.
 fn made<T: DeserializeOwned>(table: toml::Value) -> Result<T, (String, Option<String>)> {
     let problems = match &table {
         toml::Value::Table(table) => problems::<T>(table),

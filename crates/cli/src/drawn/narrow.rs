@@ -1,17 +1,17 @@
-//! What a message quotes of its input, no longer than somebody reads.
+//! Shortens quoted input in messages.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The longest message, and how much of a longer one is shown at each end, in characters.
+/// Maximum length of a message, and the length kept at each end of a longer one, in characters.
 const MESSAGE: (usize, usize) = (4000, 1000);
-/// The same of a word. A path may be long.
+/// The same for a word. Paths may be long.
 const WORD: (usize, usize) = (512, 60);
-/// The longest line of a file that is shown whole, in bytes, and how much of a longer one is shown on each side of its fault.
+/// Maximum length in bytes of a line of a file that is shown whole, and the length kept on each side of the fault otherwise.
 const LINE_MAX: usize = 240;
 const SIDE: usize = LINE_MAX / 2;
 
-/// A message without the middles of words that nobody reads, and of itself.
+/// Shortens overlong words, and the message itself, in the middle.
 pub(super) fn text(message: &str) -> String {
     let words = message.split_inclusive(char::is_whitespace);
     let words: String = words.map(|word| cut(word, WORD)).collect();
@@ -19,7 +19,7 @@ pub(super) fn text(message: &str) -> String {
 }
 
 fn cut(text: &str, (max, end): (usize, usize)) -> Cow<'_, str> {
-    // A character has a byte at least.
+    // A character takes at least a byte, so a text of few bytes needs no counting.
     let chars = if text.len() > max {
         text.chars().count()
     } else {
@@ -33,7 +33,7 @@ fn cut(text: &str, (max, end): (usize, usize)) -> Cow<'_, str> {
     format!("{head}…({} characters)…{tail}", chars - 2 * end).into()
 }
 
-/// A line cut where it is long, and where the place `at` is then. A place that goes on below ends with its line.
+/// Shortens a long line and returns the range `at` within the result. A range beyond the line ends with it.
 pub(super) fn line(line: &str, at: Range<usize>) -> (String, Range<usize>) {
     let window = window(line, at.start);
     let cut = |cut: bool| if cut { "…" } else { "" };
@@ -47,7 +47,7 @@ pub(super) fn line(line: &str, at: Range<usize>) -> (String, Range<usize>) {
     (text, place(at.start)..place(at.end))
 }
 
-/// What of a line is shown around a place in it.
+/// Returns the part of a line to show around a position.
 fn window(line: &str, here: usize) -> Range<usize> {
     if line.len() <= LINE_MAX {
         return 0..line.len();
@@ -98,7 +98,7 @@ mod tests {
         let (shown, place) = line(&text, at..at + 5);
         assert_eq!(&shown[place], "wrong");
         assert!(shown.len() < 2 * LINE_MAX, "{}", shown.len());
-        // A place that is as long as the line ends where what is shown does.
+        // A range as long as the line ends with the shown part.
         let (shown, place) = line(&text, 0..text.len());
         assert!(shown.get(place).is_some());
     }

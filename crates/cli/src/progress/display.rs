@@ -1,5 +1,4 @@
-//! One line that says how far something is: on a terminal it changes in its place, elsewhere (a log) it is printed again every
-//! few seconds.
+//! One line of progress: updated in place on a terminal, printed every few seconds elsewhere (to a log).
 
 use crate::out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,12 +7,12 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// How often the line of a terminal is drawn.
+/// Interval between updates on a terminal.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
-/// How often a log gets a line.
+/// Interval between lines in a log.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows how far something is, from now on.
+/// A display of progress, with the time since its creation.
 pub(crate) struct Display {
     place: Place,
     began: Instant,
@@ -35,7 +34,7 @@ pub(crate) fn clock() -> Instant {
 }
 
 impl Display {
-    /// On standard error; nothing where it is to be `quiet`.
+    /// Creates a display on standard error; shows nothing if `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let place = match quiet {
             true => Place::Nowhere,
@@ -52,17 +51,17 @@ impl Display {
         }
     }
 
-    /// Since it began.
+    /// Returns the time since the creation.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Whether there is a log, which gets lines of their own.
+    /// Returns true if standard error is a log file rather than a terminal.
     pub(crate) fn is_log(&self) -> bool {
         matches!(self.place, Place::Log)
     }
 
-    /// Shows `text` where it is time for it.
+    /// Shows the text if an update is due; builds it only then.
     pub(crate) fn show(&self, text: impl FnOnce() -> String) {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(self.place, Place::Nowhere) || !due.at(self.elapsed()) {
@@ -74,7 +73,7 @@ impl Display {
         }
     }
 
-    /// Prints a line that stays, above the one that changes.
+    /// Prints a permanent line, above the updated one.
     pub(crate) fn say(&self, text: &str) {
         match &self.place {
             Place::Terminal(bar) => bar.suspend(|| out::note(text)),
@@ -91,7 +90,7 @@ impl Drop for Display {
     }
 }
 
-/// A line of a terminal, as wide as that.
+/// Creates a line as wide as the terminal.
 fn line() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     match ProgressStyle::with_template("{wide_msg}") {
@@ -100,7 +99,7 @@ fn line() -> ProgressBar {
     }
 }
 
-/// When something is due that comes again and again.
+/// A periodic event.
 struct Due {
     every: Duration,
     last: Duration,
@@ -114,7 +113,7 @@ impl Due {
         }
     }
 
-    /// Whether it is due, `now` after the beginning; then it is not until `every` later.
+    /// Returns true if an event is due at `now`, measured from the beginning; the next one is then due `every` later.
     fn at(&mut self, now: Duration) -> bool {
         let due = now.saturating_sub(self.last) >= self.every;
         if due {

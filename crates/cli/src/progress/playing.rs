@@ -1,20 +1,20 @@
-//! How far one run is, and how long the rest may take.
+//! Progress of one run, with the estimated time left.
 
 use super::Display;
 use fathom_lab::replay::Seen;
 use fathom_report::text::{human_bytes, human_duration};
 use std::time::Duration;
 
-/// Shows how far one run is.
+/// Shows the progress of one run.
 pub(crate) struct Playing(Display);
 
 impl Playing {
-    /// A run that begins now.
+    /// Creates a display for a run that begins now.
     pub(crate) fn new() -> Self {
         Self(Display::new(false))
     }
 
-    /// So many accesses are done.
+    /// Shows the number of accesses done.
     pub(crate) fn seen(&self, seen: Seen) {
         self.draw(seen.part, |seconds| {
             let rate = seen.accesses as f64 / seconds;
@@ -22,7 +22,7 @@ impl Playing {
         });
     }
 
-    /// So many of all bytes are written.
+    /// Shows the number of bytes written, out of `of`.
     pub(crate) fn written(&self, bytes: u64, of: u64) {
         let part = bytes as f64 / of.max(1) as f64;
         self.draw(Some(part), |seconds| {
@@ -39,12 +39,13 @@ impl Playing {
     }
 }
 
-/// What a rate may be of.
+/// Returns the elapsed seconds, at least 1 ms so that rates are finite.
 fn seconds(elapsed: Duration) -> f64 {
     elapsed.as_secs_f64().max(1e-3)
 }
 
-/// `42 %, about 3.2 s left, 420000 accesses, 180000/s`: what is cut off first on a narrow terminal comes last.
+/// Formats a line such as `42 %, about 3.2 s left, 420000 accesses, 180000/s`. The least important part is last, where a
+/// narrow terminal cuts it off.
 fn line(seconds: f64, part: Option<f64>, done: &str) -> String {
     let Some(part) = part.filter(|&part| part > 0.0) else {
         return done.to_owned();
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_run_tells_its_estimate_first() {
-        // A quarter took 10 s, so that three quarters take 30 s.
+        // A quarter took 10 s, so the other three take 30 s.
         let quarter = "25 %, about 30 s left, 5000 accesses, 500/s";
         let done = "5000 accesses, 500/s";
         assert_eq!(line(10.0, Some(0.25), done), quarter);

@@ -1,4 +1,4 @@
-//! What the tests of the command share.
+//! Shared helpers of the command's tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The command, in a directory of its own so that nothing lands elsewhere, without colours or width of a terminal,
-/// in a locale that has every character.
+/// Returns the command in a directory of its own, so that it writes nowhere else, without the terminal's colours and width,
+/// in a UTF-8 locale.
 pub(crate) fn fathom(dir: &Path) -> Command {
     let mut command = Command::cargo_bin("fathom").unwrap();
     command.current_dir(dir).env("NO_COLOR", "1");
@@ -19,13 +19,13 @@ pub(crate) fn fathom(dir: &Path) -> Command {
     command
 }
 
-/// Whether this is root, who may do everything; several tests need it, others cannot have it.
+/// Returns true if the tests run as root. Several tests require root, others require a normal user.
 pub(crate) fn root() -> bool {
     let id = std::process::Command::new("id").arg("-u").output();
     id.is_ok_and(|out| out.stdout == b"0\n")
 }
 
-/// The names in a directory, in order.
+/// Returns the names in a directory, sorted.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
     let mut names: Vec<_> = entries
@@ -35,7 +35,7 @@ pub(crate) fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// A finished run of one quick parameter, in `dir/name`.
+/// Creates a finished run of one quick parameter in `dir/name`.
 pub(crate) fn quick_run(dir: &Path, name: &str, more: &[&str]) -> PathBuf {
     let mut command = fathom(dir);
     command.args([
@@ -48,7 +48,7 @@ pub(crate) fn quick_run(dir: &Path, name: &str, more: &[&str]) -> PathBuf {
 /// A parameter that takes little time.
 pub(crate) const QUICK: &str = "prefetch";
 
-/// Runs `args` in `dir` and interrupts it after a while; its exit code and what it said on standard error.
+/// Runs `args` in `dir` and interrupts it after a while. Returns its exit code and its standard error.
 pub(crate) fn interrupt(dir: &Path, args: &[&str], after: Duration) -> (Option<i32>, String) {
     let child = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"))
         .args(args)
@@ -67,8 +67,8 @@ pub(crate) fn interrupt(dir: &Path, args: &[&str], after: Duration) -> (Option<i
     (output.status.code(), said)
 }
 
-/// Runs `args` in `dir` and interrupts it once it has said `word` on standard error; its exit code, what it printed and what it
-/// said.
+/// Runs `args` in `dir` and interrupts it once it has printed `word` to standard error. Returns its exit code, its standard
+/// output and its standard error.
 pub(crate) fn interrupt_when(
     dir: &Path,
     args: &[&str],
@@ -90,7 +90,7 @@ pub(crate) fn interrupt_when(
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(kill.unwrap().success());
-    // What it prints goes into a pipe, which has to be read before it is full.
+    // The rest goes into a pipe, which must be read before it is full.
     let rest =
         std::thread::spawn(move || lines.map(|line| line.unwrap() + "\n").collect::<String>());
     let output = child.wait_with_output().unwrap();

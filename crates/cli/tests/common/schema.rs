@@ -1,8 +1,8 @@
-//! Output held to the JSON Schema in docs/schema: a walker that knows the keywords used there (JSON Schema, draft 2020-12).
+//! Checks output against the JSON Schema in docs/schema, with the keywords used there (JSON Schema, draft 2020-12).
 
 use serde_json::Value;
 
-/// The schema of that name.
+/// Returns the schema of this name.
 fn schema(name: &str) -> Value {
     let path = format!(
         "{}/../../docs/schema/{name}.json",
@@ -12,7 +12,7 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Fails where an output is not as the schema says, or has a key that it does not describe.
+/// Fails if an output violates the schema or has a key that the schema does not describe.
 pub(crate) fn check(name: &str, output: &Value) {
     let mut wrong = Vec::new();
     walk(&schema(name), output, name, &mut wrong);
@@ -31,7 +31,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Whether a type, or one of several, is the value's; a whole number is a number, too.
+/// Returns true if the value has the type, or one of several; an integer is also a number.
 fn fits(types: &Value, value: &Value) -> bool {
     let one = |name: &Value| {
         let (name, found) = (name.as_str().unwrap(), kind(value));
@@ -44,7 +44,7 @@ fn fits(types: &Value, value: &Value) -> bool {
 }
 
 fn walk(schema: &Value, value: &Value, place: &str, wrong: &mut Vec<String>) {
-    // `true` describes whatever there is.
+    // The schema `true` allows anything.
     let Some(keywords) = schema.as_object() else {
         return;
     };

@@ -1,6 +1,6 @@
-//! What libblkid says of a device, where its program is installed: formats that are newer than our table.
+//! Asks libblkid about a device through its program, if installed. It knows formats that are newer than the table here.
 //!
-//! `blkid --probe` opens the device for reading only and looks at it itself, without its cache.
+//! `blkid --probe` opens the device read-only and examines it itself, without its cache.
 
 use super::Signature;
 use crate::clock::pause;
@@ -10,18 +10,19 @@ use std::process::{Child, Command, Output, Stdio};
 /// Exit code of `blkid --probe` where several formats contradict each other (blkid(8)).
 const AMBIVALENT: i32 = 8;
 
-/// Where it is installed; another program of that name in the user's path is not asked.
+/// Paths of the program. A program of that name elsewhere in the user's PATH is not run.
 const PROGRAMS: [&str; 4] = [
     "/usr/sbin/blkid",
     "/sbin/blkid",
     "/usr/bin/blkid",
     "/bin/blkid",
 ];
-/// How long it may take: looks at so many pauses of so long.
+/// Time limit: number of checks, and the pause between them in milliseconds.
 const LOOKS: u32 = 300;
 const PAUSE_MS: u32 = 10;
 
-/// What `blkid` finds on a device; `None` where it is not installed or does not come back within three seconds.
+/// Returns the formats that `blkid` finds on a device; `None` if it is not installed or does not finish within three
+/// seconds.
 pub(crate) fn ask(device: &Path) -> Option<Vec<Signature>> {
     let program = PROGRAMS.iter().find(|path| Path::new(path).exists())?;
     let child = Command::new(program)
@@ -42,7 +43,7 @@ pub(crate) fn ask(device: &Path) -> Option<Vec<Signature>> {
     Some(parse(&text).map(named).collect())
 }
 
-/// What a process prints, if it ends in time; otherwise it is ended. It prints less than a pipe holds.
+/// Returns the output of a process that ends in time; kills it otherwise. The output is smaller than a pipe's buffer.
 fn in_time(mut child: Child) -> Option<Output> {
     for _ in 0..LOOKS {
         if child.try_wait().ok()?.is_some() {
@@ -55,7 +56,7 @@ fn in_time(mut child: Child) -> Option<Output> {
     None
 }
 
-/// The kinds in the `KEY=value` lines of `blkid --output export`.
+/// Returns the formats in the `KEY=value` lines of `blkid --output export`.
 fn parse(text: &str) -> impl Iterator<Item = String> {
     let kind = |line: &str| {
         let (key, value) = line.split_once('=')?;

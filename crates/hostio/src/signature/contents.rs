@@ -1,16 +1,16 @@
-//! The bytes of a device that were looked at.
+//! The inspected bytes of a device.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The bytes of a device that were looked at.
+/// The inspected bytes of a device.
 pub(crate) struct Contents {
     pub(super) size: u64,
-    /// Offset and bytes; the beginning first, then the end.
+    /// Pieces as (offset, bytes): the beginning, the end, then pieces between them.
     pub(super) pieces: Vec<(u64, Vec<u8>)>,
 }
 
 impl Contents {
-    /// Bytes from an offset, where all of them were read.
+    /// Returns `len` bytes from an offset, if all of them were read.
     pub(super) fn at(&self, offset: u64, len: usize) -> Option<&[u8]> {
         self.pieces.iter().find_map(|(start, bytes)| {
             let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
@@ -18,14 +18,14 @@ impl Contents {
         })
     }
 
-    /// A number that differs when anything of this was changed.
+    /// Returns a hash of the inspected bytes.
     pub(crate) fn stamp(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.pieces.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Whether all that was read is zeros or all of it ones, as an unused or erased device reads.
+    /// Returns true if all inspected bytes are 0x00 or all are 0xff, as on an unused or erased device.
     pub(crate) fn blank(&self) -> bool {
         let all = |byte: u8| {
             let bytes = self.pieces.iter().flat_map(|(_, bytes)| bytes);

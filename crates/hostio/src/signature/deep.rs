@@ -1,35 +1,36 @@
-//! Superblocks beyond either end: backups that outlive a wiped beginning, and what stood in a lost partition.
+//! Superblocks away from both ends: backups that survive a wiped beginning, and contents of a lost partition.
 //!
-//! A few small reads whose places follow from the size of the device. Every match is checked by more than its magic number
-//! where that is short: a device that was written with random bytes has no backup superblock.
+//! Makes a few small reads at offsets that follow from the device size. A short magic number alone is not a match; further
+//! fields are checked, so that random data is not taken for a backup superblock.
 
 use super::contents::Contents;
 use super::known::Signature;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// Where partitions begin: all of the device, and the first megabyte that every partitioning tool of today leaves.
+/// Where partitions begin, in bytes: at the start of the device, and after the first megabyte, which all current
+/// partitioning tools leave free.
 const STARTS: [u64; 2] = [0, MIB];
 /// Block sizes of ext2/3/4, in bytes.
 const EXT_BLOCKS: [u64; 4] = [1 << 10, 2 << 10, 4 << 10, 64 << 10];
 const EXT_MAGIC: [u8; 2] = [0x53, 0xef];
-/// Offsets in the superblock (kernel documentation, ext4/super.rst).
+/// Offsets in the superblock, in bytes (kernel documentation, ext4/super.rst).
 const EXT_LOG_BLOCK: u64 = 0x18;
 const EXT_MAGIC_AT: u64 = 0x38;
 const BTRFS: &[u8] = b"_BHRfS_M";
-/// The copies after the first one (btrfs on-disk format, "Superblock").
+/// Offsets of the copies after the first superblock (btrfs on-disk format, "Superblock").
 const BTRFS_MIRRORS: [u64; 2] = [64 * MIB, 256 * GIB];
 const XFS: &[u8] = b"XFSB";
 const XFS_BLOCK: u64 = 4096;
-/// How many allocation groups `mkfs.xfs` makes where nobody says otherwise.
+/// Numbers of allocation groups that `mkfs.xfs` chooses by default.
 const XFS_GROUPS: [u64; 5] = [2, 4, 8, 16, 32];
-/// The largest allocation group, in bytes.
+/// Maximum size of an allocation group in bytes.
 const XFS_GROUP_MAX: u64 = 1 << 40;
-/// Evenly spread places that are looked at for any data at all, and bytes at each.
+/// Number of evenly spaced samples, checked for any data, and bytes per sample.
 const SAMPLES: u64 = 256;
 const SAMPLE_BYTES: u64 = 4096;
 
-/// The byte ranges to read, as (offset, length); some may lie behind the end.
+/// Returns the byte ranges to read, as (offset, length); some may lie beyond the end.
 pub(super) fn ranges(size: u64) -> Vec<(u64, u64)> {
     let mut ranges = Vec::new();
     for start in STARTS {
@@ -43,7 +44,7 @@ pub(super) fn ranges(size: u64) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// What stands there.
+/// Returns the signatures in these ranges.
 pub(super) fn signatures(contents: &Contents) -> Vec<Signature> {
     let size = contents.size;
     let mut found = Vec::new();
@@ -65,7 +66,7 @@ pub(super) fn signatures(contents: &Contents) -> Vec<Signature> {
                 .find_map(magic),
         );
     }
-    // The table of the ends covers a file system that begins with the device.
+    // A file system at the start of the device is found by the table of known signatures.
     let lost = ext_at(contents, MIB + 1024).filter(|log| *log <= 6);
     found.extend(lost.map(|_| ("ext2/3/4 (in a lost partition)", MIB + 1024 + EXT_MAGIC_AT)));
     let signature = |(name, offset): (&'static str, u64)| Signature {
@@ -75,7 +76,7 @@ pub(super) fn signatures(contents: &Contents) -> Vec<Signature> {
     found.into_iter().map(signature).collect()
 }
 
-/// log2 of the block size less 10 of the ext2/3/4 superblock at `at`, if one is there.
+/// Returns log2 of the block size minus 10 from the ext2/3/4 superblock at `at`, if there is one.
 fn ext_at(contents: &Contents, at: u64) -> Option<u64> {
     let magic = contents.at(at + EXT_MAGIC_AT, 2)?;
     let log = contents.at(at + EXT_LOG_BLOCK, 4)?;
@@ -83,13 +84,13 @@ fn ext_at(contents: &Contents, at: u64) -> Option<u64> {
     (magic == EXT_MAGIC).then_some(u64::from(log))
 }
 
-/// Offsets of backup superblocks of a file system that begins at `start`, each with log2 of the block size less 10: groups
-/// 1 and the powers of 3, 5 and 7 (`sparse_super`), and the last one (`sparse_super2`).
+/// Returns the offsets of the backup superblocks of a file system that begins at `start`, each with log2 of its block size
+/// minus 10. Backups are in group 1 and the powers of 3, 5 and 7 (`sparse_super`), and in the last group (`sparse_super2`).
 fn ext_backups(size: u64, start: u64) -> impl Iterator<Item = (u64, u64)> {
     EXT_BLOCKS.into_iter().flat_map(move |block| {
-        // One block of bitmap tells of so many blocks.
+        // A group has as many blocks as one block of bitmap has bits.
         let group_bytes = 8 * block * block;
-        // With blocks of 1 KiB the first one is before the first group.
+        // With 1 KiB blocks, block 0 is before the first group.
         let first = if block == 1024 { 1024 } else { 0 };
         let last = size
             .saturating_sub(start + first)
@@ -111,7 +112,7 @@ fn sparse_groups(last: u64) -> impl Iterator<Item = u64> {
         .chain(powers)
 }
 
-/// Where the second allocation group of an XFS that begins at `start` may lie.
+/// Returns the possible offsets of the second allocation group of an XFS that begins at `start`.
 fn xfs_groups(size: u64, start: u64) -> impl Iterator<Item = u64> {
     let blocks = size.saturating_sub(start) / XFS_BLOCK;
     let even = XFS_GROUPS

@@ -1,18 +1,18 @@
-//! A known kind of contents.
+//! A known signature.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A known kind of contents, and where it was found.
+/// A known signature, and its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// What it is: `ext2/3/4`, `LUKS`, `GPT`.
+    /// Name of the format: `ext2/3/4`, `LUKS`, `GPT`.
     pub name: Cow<'static, str>,
-    /// Where its magic number is, in bytes from the start; `None` where another program found it and did not say.
+    /// Offset of the magic number in bytes from the start; `None` if another program found it and reported no offset.
     pub offset: Option<u64>,
 }
 
-/// Formats of two bytes of magic: one random device in a few thousand has one of them somewhere.
+/// Formats with a two-byte magic number. One in a few thousand devices with random data matches one of them.
 const SHORT: [&str; 12] = [
     "minix",
     "HFS",
@@ -29,7 +29,7 @@ const SHORT: [&str; 12] = [
 ];
 
 impl Signature {
-    /// Whether it may be there by chance, so that another look at the whole format is wanted.
+    /// Returns true if the match may be chance, so that the whole format needs a second check.
     pub(crate) fn is_short(&self) -> bool {
         SHORT.contains(&self.name.as_ref())
     }

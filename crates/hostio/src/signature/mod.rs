@@ -1,8 +1,7 @@
-//! What is on a device, by its magic numbers: at both ends, and in a few places between them.
+//! Identifies the contents of a device by magic numbers, at both ends and in a few places between them.
 //!
-//! It names what is there; it does not check that it is whole, and it knows nothing of data without a magic number (a
-//! database on the raw device, an encrypted disk without a header). Such data is seen as *data of an unknown kind* at
-//! either end and in places between them.
+//! It names formats, but does not check their integrity. Data without a magic number (a database on the raw device, an
+//! encrypted disk without a header) has no name; at the places read, it counts as *data of an unknown kind*.
 
 mod blkid;
 mod contents;
@@ -17,16 +16,16 @@ pub use known::Signature;
 use std::io;
 use table::KNOWN;
 
-/// How much of the beginning is looked at, in bytes: as far as the last second header of LUKS2.
+/// Bytes inspected at the beginning: up to the last possible second header of LUKS2.
 const HEAD_BYTES: u64 = (4 << 20) + 4096;
-/// How much of the end is looked at, in bytes: two labels of ZFS and every RAID's place.
+/// Bytes inspected at the end: two labels of ZFS and every RAID's superblock.
 const TAIL_BYTES: u64 = 2 << 20;
 
-/// Where first partitions begin: the first megabyte that today's tools leave, and the first track of older ones.
+/// Offsets of first partitions in bytes: after the first megabyte (current tools) and after the first track (older tools).
 const LOST_STARTS: [u64; 2] = [1 << 20, 63 * 512];
 
 impl Contents {
-    /// Reads what has to be seen of a device of `size` bytes; `read` gives so many bytes from an offset.
+    /// Reads the ranges to inspect on a device of `size` bytes. `read` returns the given number of bytes at an offset.
     pub(crate) fn read(
         size: u64,
         mut read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
@@ -45,7 +44,7 @@ impl Contents {
         Ok(Self { size, pieces })
     }
 
-    /// Every known kind of contents, at most one of a name, in the order of the table.
+    /// Returns all known signatures, at most one per name, in the order of the table.
     pub(crate) fn signatures(&self) -> Vec<Signature> {
         let mut found: Vec<Signature> = Vec::new();
         for &(name, place, magic) in KNOWN {
@@ -66,7 +65,7 @@ impl Contents {
         found
     }
 
-    /// What stands where the first partition of a lost table began. Magic numbers of two bytes count for nothing here.
+    /// Finds a signature where the first partition of a lost table began. Ignores magic numbers of two bytes.
     fn in_a_lost_partition(&self) -> Option<Signature> {
         let long = KNOWN.iter().filter(|(_, _, magic)| magic.len() > 2);
         long.flat_map(|(name, place, magic)| {

@@ -1,22 +1,22 @@
-//! Magic numbers and their places: the formats that libblkid of util-linux knows, and a few that it does not.
+//! The table of magic numbers and their offsets: the formats of util-linux's libblkid, and some more.
 //!
-//! Facts from the kernel's documentation of its formats and from util-linux' libblkid (superblocks and partitions). A
-//! format that is known by less than two bytes is left out.
+//! Based on the kernel's documentation of its formats and on util-linux's libblkid (superblocks and partitions). Formats
+//! with a magic number of less than two bytes are left out.
 
-/// Where a magic number may be, in bytes.
+/// Possible offsets of a magic number, in bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     /// From the start.
     At(u64),
-    /// Any of these from the start.
+    /// Any of these, from the start.
     Any(&'static [u64]),
-    /// Before the end.
+    /// Back from the end.
     BeforeEnd(u64),
-    /// So many sectors of 512 bytes before the end, and so many bytes into that sector.
+    /// Any of these numbers of 512-byte sectors back from the end, plus an offset into that sector.
     EndSectors(&'static [u64], u64),
-    /// At the end, rounded down to a multiple of the first, less the second.
+    /// The device's end rounded down to a multiple of the first number, minus the second.
     Rounded(u64, u64),
-    /// In the ring of uberblocks of the four labels, two at either end (OpenZFS on-disk format, 1.2).
+    /// The uberblock rings of the four labels, two at each end (OpenZFS on-disk format, 1.2).
     ZfsLabels,
 }
 use Place::{Any, At, BeforeEnd, EndSectors, Rounded, ZfsLabels};
@@ -29,12 +29,12 @@ const BCACHE: &[u8] = &[
 const BCACHEFS: &[u8] = &[
     0xc6, 0x85, 0x73, 0xf6, 0x66, 0xce, 0x90, 0xa9, 0xd9, 0x6a, 0x60, 0xcf, 0x80, 0x3d, 0xf7, 0xef,
 ];
-/// The header of a swap area ends with the page, whose size is that of the machine that made it.
+/// A swap header ends with its page, whose size is that of the machine that made it.
 const SWAP: Place = Any(&[0xff6, 0x1ff6, 0x3ff6, 0x7ff6, 0xfff6]);
-/// The volume descriptors begin with the 16th sector of 2 KiB.
+/// The volume descriptors begin at sector 16, of 2 KiB each.
 const OPTICAL: Place = Any(&[0x8001, 0x8801, 0x9001]);
 const MINIX: Place = Any(&[0x410, 0x418]);
-/// Offsets of the superblock, each with that of its magic number in it.
+/// Offsets of the superblock plus the offset of the magic number in it.
 const UFS: Place = Any(&[0x55c, 8 * KIB + 0x55c, 64 * KIB + 0x55c, 256 * KIB + 0x55c]);
 const SYSV: Place = Any(&[0x3f8, 9 * KIB + 0x3f8, 15 * KIB + 0x3f8, 18 * KIB + 0x3f8]);
 /// The third block, of 512 to 4096 bytes.
@@ -43,7 +43,7 @@ const PROMISE: &[u64] = &[
     63, 255, 256, 16, 399, 591, 675, 735, 911, 974, 991, 951, 3087,
 ];
 
-/// Name, place, magic number.
+/// Name, offsets, magic number.
 pub(super) const KNOWN: &[(&str, Place, &[u8])] = &[
     ("ext2/3/4", At(0x438), &[0x53, 0xef]),
     ("XFS", At(0), b"XFSB"),
@@ -253,7 +253,7 @@ pub(super) const KNOWN: &[(&str, Place, &[u8])] = &[
 ];
 
 impl Place {
-    /// Offsets on a device of what begins at `start`, as far as they do not depend on its end.
+    /// Returns the offsets on the device for a format that begins at `start`, except those that depend on its end.
     pub(super) fn from(self, start: u64) -> Vec<u64> {
         match self {
             At(offset) => vec![start + offset],
@@ -262,7 +262,7 @@ impl Place {
         }
     }
 
-    /// Every offset that it stands for on a device of `size` bytes.
+    /// Returns every possible offset on a device of `size` bytes.
     pub(super) fn offsets(self, size: u64) -> Vec<u64> {
         match self {
             At(offset) => vec![offset],

@@ -14,7 +14,7 @@ fn contents_of(disk: &[u8]) -> Contents {
     .unwrap()
 }
 
-/// A device that is zeros but for a few planted bytes, of any size.
+/// A device of any size, all zeros except for a few planted bytes.
 fn planted(size: u64, plants: &[(u64, &[u8])]) -> Contents {
     Contents::read(size, |offset, len| {
         assert!(offset + len as u64 <= size);
@@ -71,7 +71,7 @@ proptest! {
     }
 }
 
-/// Offsets worked out by hand, so that a wrong formula does not find its own plant.
+/// The offsets are computed by hand, so that a wrong formula cannot find what it planted itself.
 #[test]
 fn superblocks_at_the_end_are_where_their_formats_say() {
     // 100 MiB + 37 KiB = 204874 sectors; md 1.0: (sectors - 16) & ~7 = 204856; md 0.90: 64 KiB blocks.
@@ -95,7 +95,7 @@ fn ext(log: u8) -> Vec<u8> {
 #[test]
 fn a_backup_deep_in_the_device_is_found_and_random_bytes_are_none() {
     const GIB: u64 = 1 << 30;
-    // `mke2fs -n` tells of 4-KiB blocks: 32768, 98304, 163840, 229376, 294912, 819200; of 1-KiB blocks 8193, 24577.
+    // From `mke2fs -n`: 4-KiB blocks 32768, 98304, 163840, 229376, 294912, 819200; 1-KiB blocks 8193, 24577.
     for (block, number, log) in [
         (4096, 32_768, 2),
         (4096, 98_304, 2),
@@ -111,7 +111,7 @@ fn a_backup_deep_in_the_device_is_found_and_random_bytes_are_none() {
             assert!(found[0].starts_with("ext2/3/4 (backup)"), "{found:?}");
         }
     }
-    // The magic number alone, as random bytes have it now and then.
+    // The magic number alone, as it occurs in random data.
     let at = 32_768 * 4096;
     assert_eq!(
         names(&planted(16 * GIB, &[(at + 0x38, &[0x53, 0xef])])),

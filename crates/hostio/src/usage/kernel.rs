@@ -1,4 +1,4 @@
-//! Users inside the kernel that sysfs, configfs and `/proc/swaps` tell of.
+//! Users inside the kernel, as shown by sysfs, configfs and `/proc/swaps`.
 
 use super::loops::{Backing, loops};
 use super::mounts::parse_swaps;
@@ -9,8 +9,8 @@ use crate::sysfs::names_in;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Attributes that hold the path of what a driver of the kernel stands on; `*` is any name. What they stand on they do not
-/// all hold exclusively.
+/// Attributes with the path of a kernel driver's backing storage; `*` stands for any name. Not all of these drivers hold the
+/// storage exclusively.
 const PATHS: &[(&str, &str)] = &[
     ("zram", "/sys/block/*/backing_dev"),
     (
@@ -27,7 +27,7 @@ const PATHS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Swap, holders, loop devices, members of a Btrfs, and targets that are exported.
+/// Finds swap, holders, loop devices, Btrfs members and exported targets.
 pub(super) fn findings(storage: &Storage) -> Vec<Finding> {
     let mut found = Vec::new();
     let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
@@ -65,7 +65,7 @@ pub(super) fn findings(storage: &Storage) -> Vec<Finding> {
     found
 }
 
-/// The name of the shared device or file at a path.
+/// Returns the name of the shared device or file at a path.
 fn used(storage: &Storage, path: &Path) -> Option<String> {
     if !path.is_absolute() {
         return None;
@@ -77,7 +77,7 @@ fn used(storage: &Storage, path: &Path) -> Option<String> {
     Some(storage.file(id)?.display().to_string())
 }
 
-/// The mounted Btrfs that a device is a member of; its mount names only one of its devices.
+/// Returns the mounted Btrfs that a device is a member of. A Btrfs mount names only one of its devices.
 fn btrfs_over(device: &str) -> Option<String> {
     let all = Path::new("/sys/fs/btrfs");
     let uuids = names_in(all).into_iter();
@@ -110,7 +110,7 @@ fn loops_over(storage: &Storage) -> Vec<Finding> {
     found
 }
 
-/// Every path below `root` that fits a pattern with `*` for whole names.
+/// Returns every existing path below `root` that matches a pattern; `*` stands for a whole name.
 fn expand(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let parts = pattern.split('/').filter(|part| !part.is_empty());
     parts.fold(vec![root.to_owned()], |paths, part| {

@@ -1,4 +1,4 @@
-//! File locks, leases and delegations, as `/proc/locks` tells of them (proc(5)).
+//! File locks, leases and delegations, from `/proc/locks` (proc(5)).
 
 use crate::finding::{Finding, Process};
 use crate::node::DeviceNumber;
@@ -10,13 +10,13 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Lock {
     kind: String,
-    /// `None` where no single process holds it.
+    /// `None` if no single process holds it.
     pid: Option<u32>,
     device: DeviceNumber,
     inode: u64,
 }
 
-/// Locks on the file of that file system and number, called `name`, but those of process `own`.
+/// Returns the locks on a file, given by its device and inode number and called `name`, except those of process `own`.
 pub(super) fn findings(device: DeviceNumber, inode: u64, name: &str, own: u32) -> Vec<Finding> {
     let text = fs::read_to_string("/proc/locks").unwrap_or_default();
     let on_it = |lock: &Lock| (lock.device, lock.inode) == (device, inode);
@@ -31,7 +31,8 @@ pub(super) fn findings(device: DeviceNumber, inode: u64, name: &str, own: u32) -
         .collect()
 }
 
-/// `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; those who wait for a lock (`1: -> ...`) hold none.
+/// Parses a line such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`. Returns `None` for waiters (`1: -> ...`), which
+/// hold no lock.
 fn parse(line: &str) -> Option<Lock> {
     let mut words = line.split_whitespace().skip(1);
     let kind = match words.next()? {
@@ -55,7 +56,7 @@ fn parse(line: &str) -> Option<Lock> {
     })
 }
 
-/// A process, by its number and its command.
+/// Returns a process with its command name.
 pub(super) fn who(pid: u32) -> Process {
     let command = text(Path::new(&format!("/proc/{pid}/comm")));
     Process {

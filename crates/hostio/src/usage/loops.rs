@@ -1,7 +1,7 @@
-//! The loop devices, and what each stands on.
+//! Loop devices and their backing storage.
 //!
-//! The kernel tells the path of the backing file as it was when it was set up; the driver itself is asked for the numbers
-//! of the file, which stay right when it was renamed, unlinked or lies in another namespace.
+//! sysfs shows the path of the backing file from when the loop device was set up. The driver reports the file's device and
+//! inode numbers, which stay right after the file was renamed or unlinked, and in another namespace.
 
 use super::number::{FileId, number_of};
 use crate::ioctl::{self, LoopStatus};
@@ -10,14 +10,14 @@ use crate::sysfs::text;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// What a loop device stands on.
+/// The backing storage of a loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Backing {
     Device(DeviceNumber),
     File(FileId, PathBuf),
 }
 
-/// A loop device that is set up.
+/// A configured loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Loop {
     pub(super) backing: Backing,
 }
 
-/// Every loop device that is set up and whose backing can be found out.
+/// Returns every configured loop device whose backing storage can be determined.
 pub(super) fn loops() -> Vec<Loop> {
     let of = |node: Node| {
         let path = PathBuf::from(text(&node.dir.join("loop/backing_file"))?);
@@ -43,9 +43,9 @@ pub(super) fn loops() -> Vec<Loop> {
     Node::drives().into_iter().filter_map(of).collect()
 }
 
-/// As the driver tells.
+/// Returns the backing storage reported by the driver.
 fn told(status: &LoopStatus, path: &Path) -> Option<Backing> {
-    // Of a file it is 0, or in older kernels the file system's number again (drivers/block/loop.c, loop_get_status).
+    // For a file the number is 0, or in older kernels that of the file system (drivers/block/loop.c, loop_get_status).
     if ![0, status.device].contains(&status.rdevice) {
         return Some(Backing::Device(DeviceNumber::of(status.rdevice)));
     }
@@ -53,7 +53,7 @@ fn told(status: &LoopStatus, path: &Path) -> Option<Backing> {
     (status.inode != 0).then(|| Backing::File(file, path.to_owned()))
 }
 
-/// As the path tells, where the driver may not be asked.
+/// Returns the backing storage by its path, for cases where the driver may not be queried.
 fn seen(path: &Path) -> Option<Backing> {
     let file = || Some(FileId::of(&fs::metadata(path).ok()?));
     number_of(path)

@@ -1,12 +1,13 @@
-//! Who uses the bytes of a target, in every way that can be seen from here.
+//! Finds the users of a target's bytes that are visible from here.
 //!
-//! A drive is used by more than mounts: a loop device over it does not hold it exclusively, and a process that opened it
-//! without `O_EXCL` holds nothing at all. So first it is found out which devices and files share bytes with the target
-//! ([`storage`]): its partitions, the drive that it is a partition of, what it is made of, other paths to the same
-//! drive. Then who uses one of these: the kernel ([`kernel`], [`mod@mounts`]) and processes ([`mod@processes`], [`locks`]).
+//! A drive has other users than mounts: a loop device over it does not hold it exclusively, and a process that opened it
+//! without `O_EXCL` holds nothing at all. The first step finds the devices and files that share bytes with the target
+//! ([`storage`]): its partitions, the drive that it is a partition of, the devices it is made of, and other paths to the
+//! same drive. The second step finds the users of these: the kernel ([`kernel`], [`mod@mounts`]) and processes
+//! ([`mod@processes`], [`locks`]).
 //!
-//! It does not see processes of other users without the right to (it says how many), users in another machine, and file
-//! descriptors on their way through a socket.
+//! It does not see other users' processes without permission (it reports how many), users in another machine, and file
+//! descriptors in transit through a socket.
 
 mod kernel;
 mod locks;
@@ -22,7 +23,7 @@ pub(crate) use storage::{Storage, Way, of_device, of_file};
 
 use crate::finding::Finding;
 
-/// What uses a target inside the kernel: mounts, swap, other drivers.
+/// Finds the users inside the kernel: mounts, swap, other drivers.
 pub(crate) fn in_kernel(storage: &Storage) -> Vec<Finding> {
     let mut found = mounts::findings(storage);
     found.extend(kernel::findings(storage));

@@ -1,4 +1,4 @@
-//! Mounted file systems and swap, as `/proc` tells (proc(5)).
+//! Mounted file systems and swap, from `/proc` (proc(5)).
 
 use super::number::{FileId, number_of};
 use super::storage::Storage;
@@ -20,18 +20,18 @@ pub(crate) struct Mount {
     pub(crate) source: PathBuf,
 }
 
-/// The mounts of this process' namespace.
+/// Returns the mounts in this process's namespace.
 pub(crate) fn mounts() -> Vec<Mount> {
     mounts_of("self")
 }
 
-/// The mounts that a process sees.
+/// Returns the mounts that a process sees.
 fn mounts_of(process: &str) -> Vec<Mount> {
     let text = fs::read_to_string(format!("/proc/{process}/mountinfo")).unwrap_or_default();
     text.lines().filter_map(parse_mount).collect()
 }
 
-/// The mounts of every namespace that can be seen, this process' first.
+/// Returns the mounts of every visible namespace, this process's first.
 fn mounts_everywhere() -> Vec<Mount> {
     let namespace = |process: &str| {
         let link = format!("/proc/{process}/ns/mnt");
@@ -47,14 +47,14 @@ fn mounts_everywhere() -> Vec<Mount> {
     all
 }
 
-/// The mounts of shared devices.
+/// Finds the mounts of shared devices.
 pub(super) fn findings(storage: &Storage) -> Vec<Finding> {
     let mut found = Vec::new();
     for mount in mounts_everywhere() {
-        // A Btrfs mount has a number of its own; its source is the device.
+        // A Btrfs mount has a device number of its own; its source is the device.
         let absolute = mount.source.is_absolute();
         let device = || storage.device(number_of(&mount.source)?);
-        // EROFS mounts a file without a loop device.
+        // EROFS can mount a file without a loop device.
         let file = || storage.file(FileId::of(&fs::metadata(&mount.source).ok()?));
         let used = storage
             .device(mount.number)
@@ -82,7 +82,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// Undoes the octal escapes of `/proc` (`\040` is a space).
+/// Decodes the octal escapes of `/proc` (`\040` is a space).
 fn unescape(text: &str) -> PathBuf {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -105,7 +105,7 @@ fn unescape(text: &str) -> PathBuf {
     std::ffi::OsString::from_vec(out).into()
 }
 
-/// What is used as swap, devices and files, in the text of `/proc/swaps`.
+/// Returns the devices and files used as swap, from the text of `/proc/swaps`.
 pub(super) fn parse_swaps(text: &str) -> Vec<PathBuf> {
     let first = |line: &str| line.split_whitespace().next().map(unescape);
     text.lines().skip(1).filter_map(first).collect()
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(parse_swaps(text), expected);
     }
 
-    /// Wherever the root file system lies on a block device, that device is in use.
+    /// If the root file system is on a block device, that device must be found in use.
     #[test]
     fn the_device_under_the_root_is_in_use() {
         let root = DeviceNumber::of(fs::metadata("/").unwrap().dev());

@@ -1,11 +1,11 @@
-//! The numbers by which a file and a device are told from others.
+//! Numbers that identify files and devices.
 
 use crate::node::DeviceNumber;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// A file system's number and a file's number in it.
+/// A file system's device number and an inode number in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileId(pub(crate) u64, pub(crate) u64);
 
@@ -15,7 +15,7 @@ impl FileId {
     }
 }
 
-/// The number of the block device at a path.
+/// Returns the number of the block device at a path.
 pub(super) fn number_of(path: &Path) -> Option<DeviceNumber> {
     let metadata = fs::metadata(path).ok()?;
     let block = metadata.file_type().is_block_device();

@@ -1,8 +1,8 @@
-//! Processes that have a target open or mapped.
+//! Finds processes that have a target open, mapped or locked.
 //!
-//! An open file is found by what it is (`stat` of `/proc/PID/fd/N`), whatever it was called when it was opened. A file that
-//! an io_uring has taken in and whose descriptor is closed is found by its path in the ring's `fdinfo`. A mapping
-//! outlives its descriptor and stands in `/proc/PID/maps`.
+//! Open files are identified by `stat` of `/proc/PID/fd/N`, whatever their name was when they were opened. A file registered
+//! with an io_uring whose descriptor is closed is found by its path in the ring's `fdinfo`. A mapping outlives its
+//! descriptor and is listed in `/proc/PID/maps`.
 
 use super::locks::{self, who};
 use super::number::FileId;
@@ -20,10 +20,12 @@ use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What a look finds that is over at the next one is no user: udev and blkid look at a drive after every change.
+/// Pauses between scans in milliseconds. A user that is gone at the next scan does not count: udev and blkid probe a drive
+/// after every change.
 const PAUSES_MS: [u32; 4] = [20, 80, 300, 600];
 
-/// Who has the target open, mapped or locked, beside our `own` descriptors; looks again for a second before it says so.
+/// Returns the users that have the target open, mapped or locked, except our `own` descriptors. Rescans for up to a second
+/// before it reports any.
 pub(crate) fn processes(storage: &Storage, own: &[RawFd]) -> Vec<Finding> {
     let aliases = aliases(storage);
     let look = || {
@@ -58,7 +60,7 @@ pub(crate) fn processes(storage: &Storage, own: &[RawFd]) -> Vec<Finding> {
         .collect()
 }
 
-/// Why processes may use the target and show up nowhere.
+/// Returns a finding if processes may use the target without being visible here.
 fn blind() -> Option<Finding> {
     // <linux/magic.h>: PROC_SUPER_MAGIC; <linux/proc_ns.h>: PROC_PID_INIT_INO
     const PROC: u64 = 0x9fa0;
@@ -80,7 +82,7 @@ fn blind() -> Option<Finding> {
     })
 }
 
-/// Character devices that reach a shared drive, each with the drive's name.
+/// Returns the character devices that access a shared drive, each with the drive's name.
 fn aliases(storage: &Storage) -> BTreeMap<DeviceNumber, String> {
     let drives = storage.devices.iter();
     drives
@@ -91,7 +93,7 @@ fn aliases(storage: &Storage) -> BTreeMap<DeviceNumber, String> {
         .collect()
 }
 
-/// What a path leads to.
+/// The object that a path leads to.
 #[derive(Clone, Copy, Debug)]
 enum Thing {
     Block(DeviceNumber),
@@ -103,7 +105,8 @@ struct Scan<'a> {
     storage: &'a Storage,
     aliases: &'a BTreeMap<DeviceNumber, String>,
     own: &'a [RawFd],
-    /// What a mapped file is, by its place in `/proc/PID/maps`: thousands of mappings are of a few hundred files.
+    /// Cache of the names of mapped files, by device and inode in `/proc/PID/maps`: thousands of mappings refer to a few
+    /// hundred files.
     seen: BTreeMap<(String, String), Option<String>>,
     unseen: Vec<Process>,
     found: Vec<Finding>,
@@ -119,7 +122,7 @@ impl Scan<'_> {
 
     fn process(&mut self, pid: u32) {
         let dir = PathBuf::from(format!("/proc/{pid}"));
-        // A thread may have a table of files of its own, and outlive the thread that the process began with.
+        // A thread may have a descriptor table of its own and may outlive the process's first thread.
         let tasks: Vec<PathBuf> = names_in(&dir.join("task"))
             .into_iter()
             .map(|task| dir.join("task").join(task))
@@ -149,14 +152,15 @@ impl Scan<'_> {
         );
     }
 
-    /// Everything that a task has open.
+    /// Checks everything that a task has open.
     fn descriptors(&mut self, pid: u32, task: &Path) -> io::Result<()> {
         let mut seen = Ok(());
         for entry in fs::read_dir(task.join("fd"))?.flatten() {
             let number: Result<RawFd, _> = entry.file_name().to_string_lossy().parse();
             let own = |fd| pid == std::process::id() && self.own.contains(&fd);
             if !number.is_ok_and(own) {
-                // Who may list the descriptors may still not follow them (ptrace(2), access mode checking).
+                // Permission to list the descriptors does not imply permission to follow them (ptrace(2), access mode
+                // checking).
                 seen = seen.and(self.descriptor(pid, &entry.path()));
             }
         }
@@ -189,7 +193,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The name of what a path leads to, if it shares bytes with the target.
+    /// Returns the name of the object at a path, if it shares bytes with the target.
     fn shared(&self, path: &Path) -> Option<String> {
         self.name(thing(path).ok()??)
     }
@@ -202,7 +206,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The name of what a line of `maps` maps: `from-to perms offset device inode path`.
+    /// Returns the name of the shared object in a line of `maps`: `from-to perms offset device inode path`.
     fn mapping(&mut self, process: &Path, line: &str) -> Option<String> {
         let mut words = line.splitn(6, ' ').filter(|word| !word.is_empty());
         let range = words.next()?;
@@ -216,7 +220,7 @@ impl Scan<'_> {
         if let Some(known) = self.seen.get(&key) {
             return known.clone();
         }
-        // The link is right for a file that was renamed or unlinked; only root may follow it.
+        // The link stays right for a renamed or unlinked file, but only root may follow it.
         let link = process.join("map_files").join(range);
         let name = self.shared(&link).or_else(|| self.shared(Path::new(path)));
         self.seen.insert(key, name.clone());
@@ -242,11 +246,11 @@ impl Scan<'_> {
     }
 }
 
-/// Does not ask the server of a network file system, which may not answer.
+/// Identifies the object at a path. Does not query the server of a network file system, which may not answer.
 fn thing(path: &Path) -> io::Result<Option<Thing>> {
     let wanted = StatxFlags::TYPE | StatxFlags::INO;
     let stat = match statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted) {
-        // Closed, or ended, in the meantime.
+        // Closed or ended in the meantime.
         Err(Errno::NOENT | Errno::SRCH) => return Ok(None),
         stat => stat?,
     };
@@ -262,7 +266,7 @@ fn thing(path: &Path) -> io::Result<Option<Thing>> {
     }))
 }
 
-/// Threads that share one table have the same files open.
+/// Removes duplicate findings: threads with a shared descriptor table have the same files open.
 fn dedup(found: &mut Vec<Finding>, from: usize) {
     let mut kept: Vec<Finding> = Vec::new();
     for finding in found.drain(from..) {
@@ -273,14 +277,14 @@ fn dedup(found: &mut Vec<Finding>, from: usize) {
     found.extend(kept);
 }
 
-/// Whether the flags in an `fdinfo` are those of writing (`O_ACCMODE`, in octal); yes where it does not tell.
+/// Returns true if the octal flags in an `fdinfo` allow writing (`O_ACCMODE`), or if there are none.
 fn opened_for_writing(info: &str) -> bool {
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
     flags.is_none_or(|flags| flags & 0o3 != 0)
 }
 
-/// The paths of the files that a ring has taken in: lines `  0: /path` below `UserFiles:`.
+/// Returns the paths of the files registered with a ring: the lines `  0: /path` after `UserFiles:`.
 fn ring_files(info: &str) -> Vec<PathBuf> {
     let lines = info
         .lines()

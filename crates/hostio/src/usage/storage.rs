@@ -1,4 +1,4 @@
-//! Which devices and files share bytes with a target.
+//! Finds the devices and files that share bytes with a target.
 
 use super::loops::{Backing, Loop, loops};
 use super::number::FileId;
@@ -8,12 +8,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What stands on a device or file on the way to the target, and is no other user.
+/// How the target stands on a device or file. This link does not count as another user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The loop device of that name.
+    /// Through the loop device of this name.
     Loop(String),
-    /// An array or a volume: its driver holds its members exclusively and keeps its volumes apart.
+    /// As an array or volume. The driver holds its members exclusively and keeps its volumes apart.
     Array,
 }
 
@@ -22,11 +22,11 @@ pub(crate) enum Way {
 pub(crate) struct Shared {
     pub(crate) node: Node,
     pub(crate) way: Option<Way>,
-    /// Whether the target covers all of it.
+    /// True if the target covers all of the device.
     covered: bool,
 }
 
-/// A regular file that is the target, or that the target stands on.
+/// A regular file that is the target, or that is below the target.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedFile {
     pub(crate) id: FileId,
@@ -34,7 +34,7 @@ pub(crate) struct SharedFile {
     pub(crate) way: Option<Way>,
 }
 
-/// Every device and file that shares bytes with a target; the target first.
+/// All devices and files that share bytes with a target, the target first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Storage {
     pub(crate) devices: Vec<Shared>,
@@ -42,15 +42,15 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// The name of the device of that number, if it shares bytes with the target.
+    /// Returns the name of the device with this number, if it shares bytes with the target.
     pub(crate) fn device(&self, number: DeviceNumber) -> Option<&str> {
         let found = self.devices.iter().find(|d| d.node.number == number)?;
         Some(&found.node.name)
     }
 
-    /// A number that changes when anything is written to the target, through whatever shares its bytes: sectors written, by
-    /// the kernel's count, and times of change. What holds more than the target counts for nothing here, for others may
-    /// write to that.
+    /// Returns a hash that changes when the target is written to through any of these devices and files. It covers the
+    /// kernel's counts of sectors written and the files' times of change. Devices larger than the target are left out,
+    /// because others may write to the rest of them.
     pub(crate) fn written(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let whole = |shared: &&Shared| shared.covered && shared.way != Some(Way::Array);
@@ -73,12 +73,12 @@ impl Storage {
         hasher.finish()
     }
 
-    /// The path of the file of that number, likewise.
+    /// Returns the path of the file with this identity, if it shares bytes with the target.
     pub(crate) fn file(&self, id: FileId) -> Option<&Path> {
         Some(&self.files.iter().find(|f| f.id == id)?.path)
     }
 
-    /// All of a device: its partitions, too.
+    /// Adds a whole device with its partitions.
     fn add_whole(&mut self, node: Node, way: Option<Way>, loops: &[Loop]) {
         let partitions = node.partitions();
         self.add(node, way, loops);
@@ -87,8 +87,8 @@ impl Storage {
         }
     }
 
-    /// A device, and what it is a part or made of; its partitions only where they are asked for, since those beside the
-    /// target share nothing with it.
+    /// Adds a device and the devices that it is part of or made of. Does not add partitions: those beside the target share
+    /// nothing with it.
     fn add(&mut self, node: Node, way: Option<Way>, loops: &[Loop]) {
         if self.device(node.number).is_some() {
             return;
@@ -137,7 +137,7 @@ impl Storage {
     }
 }
 
-/// Other paths to the same drive: whole drives of its name and size that no array has joined.
+/// Returns other paths to the same drive: whole drives with the same world-wide name and size.
 fn twins(node: &Node) -> Vec<Node> {
     let Some(name) = node.world_wide_name() else {
         return Vec::new();
@@ -152,7 +152,7 @@ fn twins(node: &Node) -> Vec<Node> {
     Node::drives().into_iter().filter(same).collect()
 }
 
-/// What shares bytes with a block device: it and its partitions, and whatever lies below it.
+/// Returns the storage of a block device: the device, its partitions and everything below it.
 pub(crate) fn of_device(node: &Node) -> Storage {
     let loops = loops();
     let mut storage = Storage::default();
@@ -160,7 +160,7 @@ pub(crate) fn of_device(node: &Node) -> Storage {
     storage
 }
 
-/// A regular file alone: where its blocks lie is its file system's business.
+/// Returns the storage of a regular file alone; only its file system knows where its blocks are.
 pub(crate) fn of_file(path: &Path, metadata: &Metadata) -> Storage {
     Storage {
         devices: Vec::new(),

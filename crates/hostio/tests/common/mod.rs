@@ -1,4 +1,4 @@
-//! What the tests on real files and loop devices share.
+//! Shared helpers of the tests on real files and loop devices.
 #![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)] // Every test file uses its own part of it; what cannot be set up is a failed test.
 
 use fathom_base::Time;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What is there, or the end of a test that said why it is skipped.
+/// Unwraps an option, or ends a test that has printed why it is skipped.
 #[macro_export]
 macro_rules! or_skip {
     ($what:expr) => {
@@ -19,12 +19,12 @@ macro_rules! or_skip {
     };
 }
 
-/// A directory on the file system of the build, which is not in memory.
+/// Returns a directory on the file system of the build, which is not in memory.
 pub(crate) fn directory() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// What a command printed, or why it failed.
+/// Returns the output of a command, or why it failed.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(args).output();
     let output = output.map_err(|e| format!("{program}: {e}"))?;
@@ -36,7 +36,7 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, String> {
     }
 }
 
-/// A loop device over a file of its own; detached at the end.
+/// A loop device over a file of its own; detached on drop.
 pub(crate) struct Loop {
     pub(crate) device: PathBuf,
     pub(crate) file: PathBuf,
@@ -44,7 +44,8 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// A device of that size, or `None` (with the reason printed) where none can be had: it takes root and the loop module.
+    /// Attaches a device of this size. Returns `None` and prints the reason if that fails: it needs root and the loop
+    /// module.
     pub(crate) fn attach(bytes: u64) -> Option<Self> {
         let directory = directory();
         let file = directory.path().join("disk");
@@ -54,7 +55,7 @@ impl Loop {
         Self::set_up(directory, &file, &["-P"])
     }
 
-    /// A loop device over a device or file that is there, with more arguments for losetup.
+    /// Attaches a loop device over an existing device or file, with further arguments for losetup.
     pub(crate) fn over(backing: &Path, more: &[&str]) -> Option<Self> {
         Self::set_up(directory(), backing, more)
     }
@@ -63,7 +64,7 @@ impl Loop {
         let backing_name = backing.display().to_string();
         let args = [more, &["-f", "--show", &backing_name]].concat();
         let mut last = String::new();
-        // Two tests may be offered the same free device; the second one asks again.
+        // Two tests may be offered the same free device, so a failed attempt is repeated.
         for _ in 0..10 {
             match run("losetup", &args) {
                 Ok(device) => {
@@ -84,12 +85,12 @@ impl Loop {
         self.device.to_str().unwrap()
     }
 
-    /// The kernel's name.
+    /// Returns the kernel name.
     pub(crate) fn name(&self) -> &str {
         self.device.file_name().unwrap().to_str().unwrap()
     }
 
-    /// Writes to the file under it, and sees to it that the device shows it.
+    /// Writes to the backing file and makes sure that the device shows the data.
     pub(crate) fn plant(&self, offset: u64, bytes: &[u8]) {
         use std::os::unix::fs::FileExt;
         let disk = std::fs::OpenOptions::new().write(true).open(&self.device);
@@ -107,13 +108,13 @@ impl Drop for Loop {
     }
 }
 
-/// Something mounted; unmounted at the end.
+/// A mount; unmounted on drop.
 pub(crate) struct Mounted {
     at: TempDir,
 }
 
 impl Mounted {
-    /// Mounts a device, or tells why not.
+    /// Mounts a device, or prints why it cannot.
     pub(crate) fn mount(device: &str) -> Option<Self> {
         let at = directory();
         match run("mount", &[device, at.path().to_str().unwrap()]) {
@@ -125,7 +126,7 @@ impl Mounted {
         }
     }
 
-    /// Makes an ext4 on a device and mounts it.
+    /// Creates an ext4 on a device and mounts it.
     pub(crate) fn ext4(device: &str) -> Option<Self> {
         if let Err(error) = run("mkfs.ext4", &["-q", "-F", "-m", "0", device]) {
             println!("skipped: {error}");
@@ -147,7 +148,7 @@ impl Drop for Mounted {
     }
 }
 
-/// A configuration that names its target in `destroy`.
+/// Returns a configuration that names its target in `destroy`.
 pub(crate) fn destroying(path: &Path) -> HostConfig {
     HostConfig {
         destroy: Some(path.display().to_string()),
@@ -155,7 +156,7 @@ pub(crate) fn destroying(path: &Path) -> HostConfig {
     }
 }
 
-/// The error of an opening that must fail.
+/// Returns the error of an opening that must fail.
 pub(crate) fn refusal(config: &HostConfig) -> HostError {
     match open(config) {
         Ok(_) => panic!("{} was opened", config.path.display()),
@@ -163,7 +164,7 @@ pub(crate) fn refusal(config: &HostConfig) -> HostError {
     }
 }
 
-/// What the safety lock has found.
+/// Returns the findings of the safety lock.
 pub(crate) fn found(error: HostError) -> Vec<Finding> {
     match error {
         HostError::Refused(refused) => refused.found,
@@ -171,7 +172,7 @@ pub(crate) fn found(error: HostError) -> Vec<Finding> {
     }
 }
 
-/// One request alone.
+/// Runs a single request.
 pub(crate) fn one(device: &mut HostDevice, request: Request) -> Completion {
     device.submit(request).unwrap();
     let mut done = Vec::new();
@@ -180,7 +181,7 @@ pub(crate) fn one(device: &mut HostDevice, request: Request) -> Completion {
     done.remove(0)
 }
 
-/// A write of given bytes.
+/// Returns a write of the given data.
 pub(crate) fn write_of(id: u64, offset: u64, data: Vec<u8>) -> Request {
     let mut request = Request::new(id, Op::Write, offset, data.len() as u64);
     request.data = Some(data.into());

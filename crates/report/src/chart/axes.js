@@ -1,4 +1,4 @@
-// Units, ticks and scales: where a value stands on an axis, and what is written there.
+// Units, ticks and scales: positions of values on an axis, and the texts there.
 
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -16,13 +16,13 @@ const bytes = (size, exactly) => {
   const rest = exactly && rounded * 1024 ** power !== size ? ` (${size} B)` : "";
   return `${rounded} ${SIZES[power]}${rest}`;
 };
-// A percentage near 100 needs a digit for each decade that is above.
+// A percentage near 100 needs a digit for each decade of the remainder.
 const share = (above) => {
   const decades = above > 0 ? Math.max(0, Math.ceil(-Math.log10(above) - 1e-9)) : 9;
   return `${Number((100 - 100 * above).toFixed(Math.min(12, decades + (decades > 1 ? 0 : 1))))} %`;
 };
 
-// A value in words, for the reader who points at it.
+// Formats a value for the reader who points at it.
 const TELL = {
   number: (value) => digits(value, 6),
   ns: (value) => (value === 0 ? "0 s" : time(value)),
@@ -35,7 +35,7 @@ const tell = (axis, value) => {
   return (axis.names || [])[place] ?? TELL[axis.unit](value);
 };
 
-// Scales work on distances: every value becomes the number that its pixels are proportional to.
+// Scales convert every value to a number that is proportional to its pixels.
 const FORWARD = { log: Math.log10, tail: (value) => -Math.log10(value) };
 const BACK = { log: (at) => 10 ** at, tail: (at) => 10 ** -at };
 const same = (value) => value;
@@ -46,7 +46,7 @@ const hasPlace = (axis, value) => Number.isFinite(value) && (value > 0 || !FORWA
 const lowest = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 const highest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
-// From where to where an axis runs at first.
+// Returns the initial range of an axis.
 function fullRange(axis, values, all) {
   if (axis.scale === "names") return [-0.5, Math.max(1, (axis.names || []).length) - 0.5];
   const placed = values.filter((value) => hasPlace(axis, value));
@@ -60,14 +60,14 @@ function fullRange(axis, values, all) {
   const [from, to] = [forward(axis)(low), forward(axis)(high)];
   const least = axis.scale === "log" ? 0.1 : Math.abs(high) * 0.03 || 0.5;
   const room = from === to ? least : (to - from) * 0.03;
-  // A logarithm of what no number reaches has no way back.
+  // Limited, because the inverse of a larger logarithm is not finite.
   return axis.scale === "log" ? [Math.max(-300, from - room), Math.min(300, to + room)] : [from - room, to + room];
 }
 
-// No axis has more, whatever its numbers are.
+// Maximum number of ticks of an axis.
 const TICKS_MAX = 1000;
 
-// Multiples of 1, 2 or 5 times a power of ten; of a power of two where sizes are counted.
+// Returns multiples of 1, 2 or 5 times a power of ten; of a power of two for byte sizes.
 function even(low, high, room, binary) {
   const raw = (high - low) / Math.max(1, room);
   if (!(raw > 0) || !Number.isFinite(raw)) return [low];
@@ -79,7 +79,7 @@ function even(low, high, room, binary) {
   return ticks;
 }
 
-// Powers of `base`, as many as there is room for, and 2 and 5 times those of ten where there is more.
+// Returns powers of `base`, at most `room` of them; for base ten also their multiples by 2 and 5 if there is room.
 function powers(low, high, room, base) {
   const [first, last] = [low, high].map((value) => Math.log(value) / Math.log(base));
   const parts = base === 10 && (last - first) * 3 <= room ? [1, 2, 5] : [1];
@@ -91,7 +91,7 @@ function powers(low, high, room, base) {
   return ticks.filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
 }
 
-// The values at which there are ticks, for an axis that shows this range and has room for so many.
+// Returns the values of the ticks for an axis with this range and room for `room` ticks.
 function tickValues(axis, [from, to], room, values) {
   if (axis.scale === "names") return (axis.names || []).map((_, i) => i).filter((i) => i >= from && i <= to);
   const [a, b] = [back(axis)(from), back(axis)(to)];
@@ -105,7 +105,7 @@ function tickValues(axis, [from, to], room, values) {
     ticks = powers(low, high, room, 10).concat(within(0.5) ? [0.5] : []).filter((tick) => tick <= 1);
     ticks = [...new Set(ticks)].sort((x, y) => y - x);
   } else if (axis.scale === "log") ticks = powers(low, high, room, binary ? 2 : 10);
-  // Where hardly a round value lies between: those that there are.
+  // If there are hardly any round values in the range, use the data's own values.
   if (axis.scale === "log" && ticks.length < 2 && binary) {
     ticks = [...new Set(values)].filter(within).sort((x, y) => x - y);
     ticks = ticks.filter((_, i) => i % Math.ceil(ticks.length / room) === 0);
@@ -113,14 +113,14 @@ function tickValues(axis, [from, to], room, values) {
   return ticks.length < 2 ? even(low, high, room, binary) : ticks;
 }
 
-// The unit that an even axis is shown in, which goes with its title; others have a unit at each tick.
+// Returns the unit shown with the title of a linear axis, or null if each tick has its unit.
 function shownUnit(axis, [from, to]) {
   const high = Math.max(Math.abs(from), Math.abs(to));
   if (axis.unit === "rate") return [1e6, "MB/s"];
   return axis.unit === "ns" && axis.scale !== "log" ? timeUnit(high) : null;
 }
 
-// What is written at ticks.
+// Returns the texts of the ticks.
 function tickTexts(axis, ticks, unit) {
   if (axis.scale === "names" || axis.places) return ticks.map((tick) => tell(axis, tick));
   if (unit) return ticks.map((tick) => digits(tick / unit[0], 8));
@@ -131,11 +131,11 @@ function tickTexts(axis, ticks, unit) {
 
 const axisTitle = (axis, unit) => (unit ? `${axis.title} (${unit[1]})` : axis.title);
 
-// From values to pixels and back, for an axis that shows `range` between two pixels.
+// Converts values to pixels and back, for an axis that shows `range` between two pixels.
 function scaleOf(axis, range, [start, end]) {
   const [f, b] = [forward(axis), back(axis)];
   const per = (end - start) / (range[1] - range[0]);
-  // Far outside is as good as further outside, and drawing libraries take no larger numbers.
+  // Limits positions far outside, because drawing libraries do not accept larger numbers.
   const near = (pixel) => Math.max(-1e5, Math.min(1e5, pixel));
   return { at: (value) => near(start + (f(value) - range[0]) * per), back: (pixel) => b(range[0] + (pixel - start) / per), span: (pixel) => range[0] + (pixel - start) / per };
 }

@@ -1,13 +1,13 @@
-//! Charts as JSON: compact, without what JSON has no word for, and safe within a script element.
+//! Charts as JSON: compact, without non-finite numbers, and safe inside a script element.
 
 use serde::{Serialize, Serializer};
 
-/// A number as short as it can be written: whole ones without a fraction, others to nine digits.
+/// A number in its shortest form: integers without a fraction, others with nine digits.
 struct Short(f64);
 
 impl Serialize for Short {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A browser's numbers are exact up to here.
+        // Integers are exact in a browser up to this value.
         const WHOLE_MAX: f64 = (1u64 << 53) as f64;
         let Short(value) = *self;
         if !value.is_finite() {
@@ -36,9 +36,10 @@ pub(super) fn maybes<S: Serializer>(
     serializer.collect_seq(values.iter().map(|value| value.map(Short)))
 }
 
-/// The charts as JSON that may stand in a script element: only `<` could end that, and in JSON it stands in strings alone.
+/// Returns the charts as JSON for a script element. Only `<` could end the element; in JSON it occurs in strings only, where
+/// it is escaped.
 pub(crate) fn json(charts: &[impl Serialize]) -> String {
-    // Numbers, names and lists: serialising them cannot fail.
+    // Serialising numbers, names and lists cannot fail.
     let json = serde_json::to_string(charts).unwrap_or_default();
     json.replace('<', "\\u003c")
 }
@@ -61,7 +62,7 @@ mod tests {
         }
     }
 
-    /// RFC 8259, section 6: infinity and NaN are no numbers of JSON.
+    /// RFC 8259, section 6: infinity and NaN are not permitted.
     #[test]
     fn what_is_not_finite_is_null_and_numbers_are_short() {
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 4096.0, -1.0];
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(read[0]["series"][0]["x"][8], 0);
     }
 
-    /// HTML, "Restrictions for contents of script elements": `</script` and `<!--` must not occur.
+    /// HTML, "Restrictions for contents of script elements": they must not contain `</script` and `<!--`.
     #[test]
     fn no_name_ends_the_script_element() {
         let nasty = "</script><script>alert(1)</script><!--\u{2028}\"\\";

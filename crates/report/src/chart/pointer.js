@@ -1,12 +1,12 @@
-// What the pointer does: a point tells its values, a drag zooms, a double click goes back.
+// Pointer interaction: pointing at a point shows its values, dragging zooms, a double click resets the zoom.
 
-// Where the pointer is, in the units of the drawing.
+// Returns the pointer's position, in the units of the drawing.
 function pointed(state, event) {
   const box = state.picture.getBoundingClientRect();
   return { x: (event.clientX - box.left) * state.at.width / box.width, y: (event.clientY - box.top) * state.at.height / box.height };
 }
 
-// The point nearest to a place; in a cloud it must be near, on a line the next one is meant.
+// Returns the point nearest to a position. In a cloud it must be close; on a line any distance counts.
 function nearest(state, { x, y }) {
   const { left, right, top, bottom } = state.at;
   if (x < left - 8 || x > right + 8 || y < top - 8 || y > bottom + 8) return null;
@@ -21,7 +21,7 @@ function nearest(state, { x, y }) {
   return best;
 }
 
-// What is told of a point, and of those above and below it.
+// Returns the texts for a point, and for the points of other series at the same position.
 function told(state, { series, i }) {
   const { x, y } = state.chart;
   const rows = [[x.title, tell(x, series.x[i])], [y.title, tell(y, series.y[i])]];
@@ -59,7 +59,7 @@ function hush(state) {
   state.ring.setAttribute("cx", -99);
 }
 
-// The rectangle that is dragged; where it is thin, the other axis is meant as a whole.
+// Returns the dragged rectangle. If it is thin in one direction, the other axis alone is zoomed.
 function dragged(state, a, b) {
   const { left, right, top, bottom } = state.at;
   const within = (value, low, high) => Math.max(low, Math.min(high, value));
@@ -75,7 +75,7 @@ function listen(state) {
   const { plot } = state;
   let from = null;
   plot.addEventListener("pointerdown", (event) => {
-    // On a touch screen a drag scrolls the page, and a tap tells of a point.
+    // On a touch screen, dragging scrolls the page and a tap shows a point.
     if (event.pointerType === "mouse" && event.button === 0) {
       from = pointed(state, event);
       plot.setPointerCapture(event.pointerId);

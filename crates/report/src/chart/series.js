@@ -1,4 +1,5 @@
-// Looks and shapes: how a series is told apart, also without colour, and what its points become.
+// Looks and shapes: colours, dashes and markers that distinguish series, also without colour, and the shapes of their
+// points.
 
 const COLOURS = 10;
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "14 4", "9 3 2 3 2 3"];
@@ -18,11 +19,11 @@ const html = (name, attributes = {}, ...inside) => {
 };
 const p = (value) => Math.round(value * 10) / 10;
 
-// A tenth line has the first one's colour, with another dash.
+// After the last colour the first one returns, with another dash.
 const colour = (look) => `--c: var(--s${look % COLOURS})`;
 const dash = (look) => DASHES[(look + Math.floor(look / COLOURS)) % DASHES.length];
 
-// Outlines of markers around a place, of the radius `r`.
+// Outlines of markers at a position, with radius `r`.
 const SHAPES = [
   (x, y, r) => `M${p(x - r)},${p(y)}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0`,
   (x, y, r) => `M${p(x - r * 0.9)},${p(y - r * 0.9)}h${p(1.8 * r)}v${p(1.8 * r)}h${p(-1.8 * r)}z`,
@@ -34,7 +35,7 @@ const SHAPES = [
 ];
 const marker = (look, x, y, r) => SHAPES[look % SHAPES.length](x, y, r);
 
-// A filling for bars: plain, and hatched in six ways. Each has its colour, so that each is its own.
+// Returns a filling for bars: plain, or hatched in six ways. Each look needs its own, because the colour is part of it.
 const HATCHES = ["", "M0,8L8,0", "M0,0L8,8", "M0,4H8", "M4,0V8M0,4H8", "M4,0V8", "M0,8L8,0M0,0L8,8"];
 function filling(id, look) {
   const inside = [svg("rect", { width: 8, height: 8, class: "tint" })];
@@ -43,7 +44,7 @@ function filling(id, look) {
   return svg("pattern", { id, width: 8, height: 8, patternUnits: "userSpaceOnUse", style: colour(look) }, ...inside);
 }
 
-// Stretches of points without a gap.
+// Splits points into runs without gaps.
 function stretches(spots) {
   const out = [[]];
   for (const spot of spots) {
@@ -56,7 +57,7 @@ function stretches(spots) {
 function linePath(spots, steps) {
   return stretches(spots).map((stretch) => {
     let d = `M${p(stretch[0].x)},${p(stretch[0].y)}`;
-    // A point between gaps is a dot.
+    // A point between gaps is drawn as a dot.
     if (stretch.length === 1) return `${d}h0`;
     for (let i = 1; i < stretch.length; i += 1) {
       const { x, y } = stretch[i];
@@ -66,8 +67,8 @@ function linePath(spots, steps) {
   }).join("");
 }
 
-// Which points of a line have markers: all where there is room, else so many that the lines can be told apart, not at the
-// same places.
+// Returns the points of a line that get markers: all if there is room, otherwise enough to tell lines apart, at different
+// positions for different lines.
 function marked(spots, look, most) {
   const there = spots.filter(Boolean);
   if (there.length <= most) return there;
@@ -80,7 +81,7 @@ function whiskers(spots, caps) {
   return each.map(({ x, low, high }) => `M${p(x - caps)},${p(low)}h${2 * caps}M${p(x)},${p(low)}V${p(high)}M${p(x - caps)},${p(high)}h${2 * caps}`).join("");
 }
 
-// A cloud in a few paths: points in different ones darken each other where they lie close, and thousands of elements are saved.
+// Draws a cloud as a few paths. Overlapping points of different paths darken each other, and it saves thousands of elements.
 const LAYERS = 12;
 function cloud(spots, look) {
   const layers = Array.from({ length: Math.min(LAYERS, spots.length) }, () => []);
@@ -93,8 +94,8 @@ function bars(spots, half, base, fill) {
     svg("rect", { class: "bar", x: p(x - half), width: p(2 * half), y: p(Math.min(y, base)), height: p(Math.abs(base - y)), fill }));
 }
 
-// The elements of a series whose points stand at `spots`, `null` where there is a gap: what lies below all lines, the
-// series, and what lies above all of them. Of markers at one place the larger ones lie below: all are seen.
+// Returns the elements of a series with its points at `spots` (`null` for gaps): elements below all lines, the series
+// itself, and elements above all lines. Larger markers are below smaller ones, so that all are visible.
 function shapes(series, spots, { half, base, fill, halo, rank, most }) {
   const { look, mode } = series;
   const parts = { below: [], own: [], above: [] };
@@ -112,7 +113,7 @@ function shapes(series, spots, { half, base, fill, halo, rank, most }) {
   };
 }
 
-// What stands beside a name in the legend.
+// Returns the symbol beside a name in the legend.
 function swatch(series, fill) {
   const { look, mode } = series;
   const inside = mode === "bars"

@@ -1,4 +1,4 @@
-//! What the page folds away: the cost of each step, the figures behind the answers, the drive's description.
+//! The collapsed details of a page: the cost of each step, the figures behind the answers, the drive's description.
 
 use crate::words;
 use crate::wrap::unbroken;
@@ -6,7 +6,7 @@ use fathom_probe::profile::Evidence;
 use fathom_probe::{Parameter, Profile, Record};
 use maud::{Markup, html};
 
-/// The section of what is folded away.
+/// Returns the section of collapsed details.
 pub(super) fn section(record: &Record, profile: &Profile) -> Markup {
     html! {
         section {

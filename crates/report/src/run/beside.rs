@@ -1,5 +1,5 @@
-//! What was beneath runs, a column for each: what the block layer did, what the drive did, what a program counted. For the
-//! page of one run or several, and for the terminal.
+//! Tables with a column per run: the block layer's and the drive's counters, and a program's own. For the page of one or
+//! several runs, and for the terminal.
 
 use super::drawn::Drawn;
 use super::words::{WORK, Work};
@@ -9,7 +9,7 @@ use crate::words::bytes;
 use fathom_iosched::{Bundled, Dispatched, QueueStats};
 use fathom_run::RunRecord;
 
-/// The tables that any of the runs has something for.
+/// Returns the tables for which any run has data.
 pub(crate) fn tables(runs: &[Drawn<'_>]) -> Vec<Table> {
     let names = runs.iter().map(|drawn| drawn.name);
     let table = |title, note, rows: Vec<Vec<String>>| Table {
@@ -31,7 +31,7 @@ pub(crate) fn tables(runs: &[Drawn<'_>]) -> Vec<Table> {
     some.collect()
 }
 
-/// A row, of which the runs that have nothing for it have a dash; `None` where none has.
+/// Returns a row with a dash for runs without a value; `None` if no run has one.
 fn row(
     name: &str,
     runs: &[&RunRecord],
@@ -114,7 +114,7 @@ fn block_layer(runs: &[&RunRecord]) -> Vec<Vec<String>> {
     rows.into_iter().flatten().collect()
 }
 
-/// What there was of requests times nanoseconds, over the time.
+/// Returns the time-weighted mean of a number of requests, from its integral in request-nanoseconds.
 fn over_time(requests_ns: u64, stats: &QueueStats) -> Option<String> {
     let mean = requests_ns as f64 / stats.elapsed_ns as f64;
     (stats.elapsed_ns > 0).then(|| format!("{mean:.1}"))
@@ -132,7 +132,7 @@ fn drive(runs: &[&RunRecord]) -> Vec<Vec<String>> {
             Some(format!("{:.3}", o.work?.write_amplification()?))
         }),
     ];
-    // What no drive did is left out.
+    // Counters that are zero for every drive are left out.
     let erased: (&str, Work) = ("blocks erased", |work| work.erases);
     let done = std::iter::once(erased).chain(WORK);
     let done = done.filter(|(_, of)| {

@@ -1,4 +1,4 @@
-//! What waited above the drive and at it, what each process got of it, and the sizes of what it was given.
+//! Charts of the block layer: waiting requests, throughput per process, sizes of dispatched requests.
 
 use super::drawn::{Drawn, chart, line, over_run, through_points};
 use super::stretch::rates;
@@ -7,7 +7,7 @@ use crate::words;
 use fathom_iosched::QueueStats;
 use std::collections::BTreeMap;
 
-/// On a page of one run with what the drive had.
+/// Requests not yet done; on a page of one run, also those at the drive.
 pub(super) fn waiting(runs: &[Drawn<'_>]) -> Option<Chart> {
     let one = runs.len() == 1;
     let mut lines = through_points(runs, "not done", 0, |s| s.not_done());
@@ -30,7 +30,7 @@ pub(super) fn waiting(runs: &[Drawn<'_>]) -> Option<Chart> {
     ))
 }
 
-/// On a page of several runs, unless no drive ever had more than one request.
+/// Requests at the drive, on a page of several runs. `None` if no drive ever had more than one request.
 pub(super) fn at_drive(runs: &[Drawn<'_>]) -> Option<Chart> {
     let lines = through_points(runs, "", 0, |s| s.at_drive());
     let had = lines.iter().flat_map(|line| line.y.iter().flatten());
@@ -47,7 +47,7 @@ pub(super) fn at_drive(runs: &[Drawn<'_>]) -> Option<Chart> {
     })
 }
 
-/// On a page of one run.
+/// Throughput of each process, on a page of one run only.
 pub(super) fn processes(runs: &[Drawn<'_>]) -> Option<Chart> {
     let [one] = runs else {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn processes(runs: &[Drawn<'_>]) -> Option<Chart> {
     ))
 }
 
-/// Of one run, reads and writes are in one figure; of several, each has its own.
+/// Sizes of dispatched requests. One run has reads and writes in one figure; several runs have a figure for each.
 pub(super) fn sizes(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
     let reads = bars(runs, "reads", 0, |stats| Some(&stats.reads.by_len));
     let writes = bars(runs, "writes", 1, |stats| Some(&stats.writes.by_len));
@@ -98,7 +98,7 @@ pub(super) fn sizes(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
     ]
 }
 
-/// Bars over every power of two from the least to the largest, also where no request had such a size.
+/// Returns a chart of bars over every power of two between the smallest and the largest, including empty ones.
 fn sized(id: &str, title: &str, see: &str, mut series: Vec<Series>) -> Chart {
     let powers = series.iter().flat_map(|line| line.x.iter().copied());
     let first = powers.clone().fold(f64::INFINITY, f64::min);
@@ -114,7 +114,7 @@ fn sized(id: &str, title: &str, see: &str, mut series: Vec<Series>) -> Chart {
     chart(id, title, see, [x, y], series)
 }
 
-/// A row of bars of each run over the logarithm of their sizes.
+/// Returns a series of bars per run, over the logarithm of the sizes.
 fn bars(
     runs: &[Drawn<'_>],
     name: &str,
@@ -133,7 +133,7 @@ fn bars(
     runs.iter().enumerate().map(of_run).collect()
 }
 
-/// The percentage of bytes by the power of two that a size does not exceed.
+/// Returns the percentage of bytes per size class: (size rounded up to a power of two, percentage).
 fn shares(by_bytes: &BTreeMap<u64, u64>) -> Vec<(f64, f64)> {
     let mut bytes: BTreeMap<u64, f64> = BTreeMap::new();
     for (&size, &count) in by_bytes {
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn a_size_counts_with_its_bytes_under_the_power_of_two_that_it_does_not_exceed() {
-        // 12 KiB up to 4 KiB; 12 and 8 KiB above, up to 8 KiB.
+        // Two classes: 12 KiB in requests up to 4 KiB; 12 and 8 KiB in requests up to 8 KiB.
         let by_bytes = BTreeMap::from([(4096, 3), (6144, 2), (8192, 1)]);
         assert_eq!(shares(&by_bytes), [(4096.0, 37.5), (8192.0, 62.5)]);
         assert_eq!(shares(&BTreeMap::new()), []);
-        // Nothing is above the last of them.
+        // A size above the largest power of two belongs to the last class.
         assert_eq!(
             shares(&BTreeMap::from([(u64::MAX, 1)])),
             [(9_223_372_036_854_775_808.0, 100.0)]

@@ -1,15 +1,15 @@
-//! What a program has counted, in words.
+//! Formats the counters of a program.
 
 use crate::screen::Screen;
 use crate::words::{bytes, duration};
 use fathom_run::Counted;
 
-/// What it is.
+/// Returns a counter's name for people.
 pub(super) fn name(name: &str) -> String {
     name.replace('-', " ")
 }
 
-/// How much, with its unit.
+/// Returns a counter's value with its unit.
 pub(super) fn value(counted: &Counted) -> String {
     match (counted.unit.as_str(), counted.value) {
         ("B", value) => bytes(value as u64),
@@ -19,8 +19,8 @@ pub(super) fn value(counted: &Counted) -> String {
     }
 }
 
-/// All of it in two columns, down the first and then the second, or in one where two are too wide; nothing where nothing was
-/// counted.
+/// Returns all counters in two columns, filled one after the other, or in one column if two are too wide; empty if there are
+/// none.
 pub(super) fn text(counters: &[Counted], screen: Screen) -> String {
     if counters.is_empty() {
         return String::new();
@@ -38,7 +38,7 @@ pub(super) fn text(counters: &[Counted], screen: Screen) -> String {
     format!("\nwhat the program counted\n{set}\n")
 }
 
-/// Columns of so many.
+/// Lays out the counters in columns of `rows` each.
 fn lines(counters: &[Counted], rows: usize) -> String {
     let columns: Vec<Vec<String>> = counters.chunks(rows).map(column).collect();
     let line = |index: usize| {
@@ -49,7 +49,7 @@ fn lines(counters: &[Counted], rows: usize) -> String {
     (0..rows).map(line).collect()
 }
 
-/// Names to the left, values to the right.
+/// Aligns names left and values right.
 fn column(counters: &[Counted]) -> Vec<String> {
     let rows: Vec<(String, String)> = counters.iter().map(|c| (name(&c.name), value(c))).collect();
     let width = |of: fn(&(String, String)) -> &str| {

@@ -1,17 +1,17 @@
-//! Lines of runs: one for each run where a page has several, and several of one run where it has one.
+//! Series of runs: one per run on a page of several runs, several of one run on its own page.
 
 use super::stretch::{Stretch, stretches};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use fathom_run::RunRecord;
 
-/// A run with what it is called in a legend.
+/// A run with its name in the legend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn<'a> {
     pub(crate) name: &'a str,
     pub(crate) run: &'a RunRecord,
 }
 
-/// A chart by its place in the page, with its heading and what there is to see.
+/// Returns a chart with its id, heading and description.
 pub(super) fn chart(
     id: &str,
     title: &str,
@@ -30,14 +30,14 @@ pub(super) fn chart(
     }
 }
 
-/// Over the run, a height from zero.
+/// Returns the axes of a figure over the time of the run, with heights from zero.
 pub(super) fn over_run(title: &str, unit: Unit) -> [Axis; 2] {
     let time = Axis::new("time since the start of the run", Unit::Ns, Scale::Zero);
     [time, Axis::new(title, unit, Scale::Zero)]
 }
 
-/// A line of a run through these points. `name` and `look` are for a page of one run; on a page of several, the run has the name
-/// and the look.
+/// Returns a line of a run through these points. `name` and `look` apply on a page of one run; on a page of several, name
+/// and look are those of the run.
 pub(super) fn line(
     runs: &[Drawn<'_>],
     run: usize,
@@ -56,7 +56,7 @@ pub(super) fn line(
     }
 }
 
-/// A line of each run over time.
+/// Returns a line per run over time, with a value or a gap for each stretch.
 pub(super) fn over_time(
     runs: &[Drawn<'_>],
     name: &str,
@@ -70,7 +70,7 @@ pub(super) fn over_time(
     runs.iter().enumerate().map(of_run).collect()
 }
 
-/// The same through the points alone: one point may speak for several stretches.
+/// As [`over_time`], without gaps: one point may represent several stretches.
 pub(super) fn through_points(
     runs: &[Drawn<'_>],
     name: &str,

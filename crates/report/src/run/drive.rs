@@ -1,10 +1,10 @@
-//! What the drive did over the run: write amplification, merges, erases.
+//! Charts of the drive's work over the run: write amplification, merges, erases.
 
 use super::drawn::{Drawn, chart, over_run, through_points};
 use crate::chart::{Chart, Series, Unit};
 use fathom_block::DriveStats;
 
-/// The figures, `None` for what no drive did.
+/// Returns the charts; `None` for work that no drive did.
 pub(super) fn figures(runs: &[Drawn<'_>]) -> [Option<Chart>; 3] {
     [amplification(runs), merges(runs), erases(runs)]
 }
@@ -28,7 +28,7 @@ const MERGES: [(&str, Work); 3] = [
     ("full", |work| work.full_merges),
 ];
 
-/// On a page of one run the three kinds apart; of several runs, all that each did.
+/// One run: the three kinds of merges as separate lines. Several runs: a line per run with all kinds added.
 fn merges(runs: &[Drawn<'_>]) -> Option<Chart> {
     let line = |number: usize, name: &str, of: &dyn Fn(&DriveStats) -> u64| {
         through_points(runs, name, number, |s| s.per_second(of))
@@ -69,7 +69,7 @@ fn erases(runs: &[Drawn<'_>]) -> Option<Chart> {
     })
 }
 
-/// Whether there was nothing all the time.
+/// Returns true if the line is zero everywhere.
 fn idle(line: &Series) -> bool {
     line.y.iter().flatten().all(|&y| y == 0.0)
 }

@@ -1,4 +1,4 @@
-//! Which figures a run has, as charts.
+//! Builds the charts of a run's page.
 
 use super::drawn::{Drawn, chart, line, over_run, over_time};
 use super::{block_layer, drive};
@@ -14,7 +14,7 @@ fn response_time() -> Axis {
     Axis::new("response time", Unit::Ns, Scale::Log)
 }
 
-/// The figures of a page; none without a point is among them.
+/// Returns the figures of a page, without empty ones.
 pub(super) fn figures(runs: &[Drawn<'_>]) -> Vec<Chart> {
     let all = [
         response(runs),
@@ -39,7 +39,7 @@ pub(super) fn figures(runs: &[Drawn<'_>]) -> Vec<Chart> {
         .collect()
 }
 
-/// Nothing is on a logarithmic axis at or below zero.
+/// A logarithmic axis cannot show values at or below zero.
 fn above_zero(value: f64) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then_some(value)
 }
@@ -90,13 +90,13 @@ type Kind = fn(&Totals) -> &[Quantile];
 const READS: (&str, Kind) = ("reads", |totals| &totals.distribution.reads);
 const WRITES: (&str, Kind) = ("writes", |totals| &totals.distribution.writes);
 
-/// How the response times of one run are distributed: the figure on top of its page.
+/// Returns the distribution of response times of one run: the figure at the top of its page.
 pub(super) fn response_times(runs: &[Drawn<'_>]) -> Chart {
     let lines = tails(runs, &[READS, WRITES]);
     distribution("distribution", "Distribution of response times", lines)
 }
 
-/// Of several runs, reads and writes have a figure each.
+/// Returns the distributions for several runs, a figure each for reads and for writes.
 fn distributions(runs: &[Drawn<'_>]) -> Vec<Option<Chart>> {
     if runs.len() == 1 {
         return Vec::new();
@@ -125,7 +125,7 @@ fn distribution(id: &str, title: &str, lines: Vec<Series>) -> Chart {
     )
 }
 
-/// A line of each run and kind that had such accesses.
+/// Returns a line for each run and kind that had such accesses.
 fn tails(runs: &[Drawn<'_>], kinds: &[(&str, Kind)]) -> Vec<Series> {
     let mut lines = Vec::new();
     for (run, drawn) in runs.iter().enumerate() {
@@ -134,7 +134,7 @@ fn tails(runs: &[Drawn<'_>], kinds: &[(&str, Kind)]) -> Vec<Series> {
             .map(|(name, of)| (*name, of(&drawn.run.totals)));
         let some = kinds.filter(|(_, points)| !points.is_empty()).enumerate();
         lines.extend(some.map(|(number, (name, points))| {
-            // The longest of all has nothing above it, and no place on the axis.
+            // The longest access of all has nothing above it, so it has no place on the logarithmic axis.
             let drawn = points.iter().filter(|q| q.share < 1.0 && q.ns > 0);
             let points = drawn.map(|q| (q.ns as f64, Some(1.0 - q.share)));
             line(runs, run, name, number, points)

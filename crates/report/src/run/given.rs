@@ -1,4 +1,4 @@
-//! What went through the block layer above a drive, in words.
+//! Describes the block layer's work in words.
 
 use super::words::count;
 use crate::screen::Screen;
@@ -6,15 +6,15 @@ use crate::table::Table;
 use crate::words::bytes;
 use fathom_iosched::{Bundled, Dispatched, QueueConfig, QueueStats};
 
-/// The share of requests up to this size is told, as `parameter-aware-io` tells it.
+/// Size in bytes up to which requests count as short, as in `parameter-aware-io`.
 const SHORT_BYTES: u64 = 256 << 10;
 
-/// What the scheduler and the splitter are called.
+/// Returns the names of the splitter and the scheduler.
 pub(crate) fn name(config: &QueueConfig) -> String {
     format!("{}, {}", config.split.name(), config.scheduler.name())
 }
 
-/// What was merged and split, in a sentence.
+/// Returns a sentence on merging and splitting.
 fn through(stats: &QueueStats) -> String {
     format!(
         "{} in {}, {} of them merged, {} held back behind an overlap; the drive had {:.1} at a \
@@ -27,7 +27,7 @@ fn through(stats: &QueueStats) -> String {
     )
 }
 
-/// What the drive was given.
+/// Returns the table of the requests dispatched to the drive.
 fn given(config: &QueueConfig, stats: &QueueStats) -> Table {
     let aligned = format!("aligned to {}", bytes(config.alignment.0));
     let head = [
@@ -57,18 +57,18 @@ fn row(name: &str, side: &Dispatched) -> Vec<String> {
     ]
 }
 
-/// The longest request.
+/// Returns the length of the longest request.
 pub(super) fn longest(side: &Dispatched) -> String {
     bytes(side.by_len.keys().next_back().copied().unwrap_or(0))
 }
 
-/// How many were short.
+/// Returns the share of short requests.
 pub(super) fn short(side: &Dispatched) -> String {
     let short = side.by_len.range(..=SHORT_BYTES);
     percent(short.map(|(_, count)| count).sum(), side.count)
 }
 
-/// How many began at the alignment.
+/// Returns the share of requests that began at a multiple of the alignment.
 pub(super) fn aligned(side: &Dispatched) -> String {
     percent(side.aligned, side.count)
 }
@@ -77,7 +77,7 @@ fn percent(part: u64, of: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
 }
 
-/// What was bundled, in a line.
+/// Returns a line on bundles of writes.
 fn bundled(bundles: &Bundled) -> String {
     let count = bundles.count.max(1);
     format!(
@@ -88,7 +88,7 @@ fn bundled(bundles: &Bundled) -> String {
     )
 }
 
-/// Both, for the terminal.
+/// Returns the block layer's statistics for the terminal.
 pub(crate) fn text(config: &QueueConfig, stats: &QueueStats, screen: Screen) -> String {
     let table = given(config, stats).text(screen);
     let bundles = stats.bundles.as_ref().map(bundled).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The page of runs: what they were, tables, figures with one line or several of each, and what was beneath them.
+//! The page of one or several runs: facts, tables, figures, and the counters of the layers below.
 
 use super::beside;
 use super::drawn::Drawn;
@@ -9,30 +9,30 @@ use crate::table::Table;
 use crate::wrap::unbroken;
 use maud::{Markup, html};
 
-/// What a page shows.
+/// Contents of a page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunPage<'a> {
-    /// The heading.
+    /// Heading.
     pub(crate) title: String,
-    /// What came of it, in a sentence.
+    /// Result, in a sentence.
     pub(crate) verdict: String,
-    /// The figure that shows it.
+    /// Figure that shows the result.
     pub(crate) lead: Option<Chart>,
-    /// Facts by name, in the order shown.
+    /// Facts as (name, value), in display order.
     pub(crate) facts: Vec<(&'static str, String)>,
-    /// What a reader must know before the figures.
+    /// Warnings, shown before the figures.
     pub(crate) warnings: Vec<String>,
     /// Tables above the figures.
     pub(crate) tables: Vec<Table>,
-    /// The runs that are drawn: one, or several over one another.
+    /// The runs to draw: one, or several in the same figures.
     pub(crate) runs: Vec<Drawn<'a>>,
-    /// Remarks below the figures.
+    /// Notes below the figures.
     pub(crate) notes: Vec<String>,
-    /// The drive file with every default.
+    /// The drive file with all defaults filled in.
     pub(crate) drive: Option<&'a str>,
 }
 
-/// The page.
+/// Returns the page.
 pub(crate) fn render(run: &RunPage<'_>) -> String {
     let lead = run.lead.iter().filter(|chart| !chart.series.is_empty());
     let charts = figures(&run.runs);

@@ -1,8 +1,8 @@
-//! A record for tests.
+//! An empty record for tests.
 
 use fathom_run::RunRecord;
 
-/// A run of nothing, without a block layer.
+/// Returns a run without accesses and without a block layer.
 pub(super) fn nothing() -> RunRecord {
     let text = r#"{
         "fathom": "",

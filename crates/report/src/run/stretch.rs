@@ -1,27 +1,27 @@
-//! A run over its time, stretch by stretch: what is drawn of it, out of what was measured.
+//! Derives the drawn data of a run from its timeline, interval by interval ("stretch").
 
 use fathom_block::DriveStats;
 use fathom_run::{Bucket, Process, RunRecord, Totals};
 
-/// What the drive did, and what each process got, is told for so many stretches of a run: in shorter ones a buffer
-/// hides the first, and the second is noise.
+/// Number of coarse stretches for which the drive's work and the throughput per process are drawn. In shorter ones, a buffer
+/// hides the former and the latter is noise.
 const COARSE_STRETCHES: usize = 48;
 
-/// How many stretches of a timeline make a coarse one.
+/// Returns the number of timeline buckets per coarse stretch.
 fn per_coarse(totals: &Totals) -> usize {
     totals.timeline.len().div_ceil(COARSE_STRETCHES).max(1)
 }
 
-/// A stretch of a run.
+/// A bucket of a run's timeline.
 pub(super) struct Stretch<'a> {
     totals: &'a Totals,
     drive_tells: bool,
-    /// From this stretch on it is known what the drive had done.
+    /// First bucket for which the drive's counters are known.
     known: usize,
     index: usize,
 }
 
-/// Every stretch of a run.
+/// Returns the stretches of a run, one per bucket.
 pub(super) fn stretches(run: &RunRecord) -> impl Iterator<Item = Stretch<'_>> {
     let totals = &run.totals;
     let known = known(&totals.timeline);
@@ -33,7 +33,8 @@ pub(super) fn stretches(run: &RunRecord) -> impl Iterator<Item = Stretch<'_>> {
     })
 }
 
-/// Nothing is told before the first access is done, whatever was done before the run.
+/// Returns the first bucket with drive counters. Before the first access is done there are none, whatever happened before
+/// the run.
 fn known(timeline: &[Bucket]) -> usize {
     let nothing = DriveStats::default();
     let known = timeline.iter().position(|bucket| bucket.drive != nothing);
@@ -45,7 +46,7 @@ impl Stretch<'_> {
         &self.totals.timeline[self.index]
     }
 
-    /// Its beginning and its length. The last stretch ends with the run.
+    /// Returns the begin and the length, in nanoseconds. The last stretch ends with the run.
     fn span(&self) -> (u64, u64) {
         let width = self.totals.bucket.0;
         let begin = self.index as u64 * width;
@@ -53,49 +54,49 @@ impl Stretch<'_> {
         (begin, width.min(rest).max(1))
     }
 
-    /// Its middle, in nanoseconds since the start of the run.
+    /// Returns the middle, in nanoseconds since the start of the run.
     pub(super) fn at_ns(&self) -> u64 {
         let (begin, length) = self.span();
         begin + length / 2
     }
 
-    /// Mean response time of the accesses that ended in it; `None` where none did.
+    /// Returns the mean response time in nanoseconds of the accesses that ended in it; `None` if there were none.
     pub(super) fn mean_ns(&self) -> Option<f64> {
         let bucket = self.bucket();
         (bucket.count > 0).then(|| bucket.response_ns as f64 / bucket.count as f64)
     }
 
-    /// The longest of them.
+    /// Returns the longest response time in nanoseconds of these accesses.
     pub(super) fn max_ns(&self) -> Option<u64> {
         let bucket = self.bucket();
         (bucket.count > 0).then_some(bucket.max_ns)
     }
 
-    /// Bytes read and written per second.
+    /// Returns the bytes read and written per second.
     pub(super) fn bytes_per_second(&self) -> f64 {
         self.bucket().bytes as f64 * 1e9 / self.span().1 as f64
     }
 
-    /// Requests that were not done, on average; `None` without a block layer.
+    /// Returns the mean number of requests not yet done; `None` without a block layer.
     pub(super) fn not_done(&self) -> Option<f64> {
         Some(self.waited()?.0)
     }
 
-    /// Requests that the drive had, on average.
+    /// Returns the mean number of requests at the drive.
     pub(super) fn at_drive(&self) -> Option<f64> {
         Some(self.waited()?.1)
     }
 
-    /// Both. Stretches in which nothing was done tell no moment of their own: what lies between two moments is spread over
-    /// them.
+    /// Returns both means. A stretch in which nothing was done has no counters of its own; the difference between two known
+    /// moments is spread evenly over such stretches.
     fn waited(&self) -> Option<(f64, f64)> {
         let (first, later) = self.totals.timeline[self.index..].split_first()?;
         let from = first.queue?;
         later.iter().find_map(|bucket| from.until(&bucket.queue?))
     }
 
-    /// What the drive had done when the coarse stretch around this one began and when it ended, and how many seconds that is.
-    /// It is told once for each of them, at its middle; what the drive did in the last one is not known.
+    /// Returns the drive's counters at the begin and at the end of the coarse stretch around this one, and its length in
+    /// seconds. Returns them only for the middle of each coarse stretch. The end of the last one is unknown.
     fn drive(&self) -> Option<(&DriveStats, &DriveStats, f64)> {
         let per = per_coarse(self.totals);
         let coarse = self.index / per * per;
@@ -108,7 +109,8 @@ impl Stretch<'_> {
         Some((&timeline[from].drive, &timeline.get(to)?.drive, seconds))
     }
 
-    /// Bytes programmed for each byte that the host wrote; `None` where it wrote none or the drive cannot tell.
+    /// Returns the bytes programmed per byte written by the host; `None` if the host wrote nothing or the drive reports no
+    /// counters.
     pub(super) fn write_amplification(&self) -> Option<f64> {
         let (a, b, _) = self.drive()?;
         let written = b.host_bytes_written.checked_sub(a.host_bytes_written)?;
@@ -118,14 +120,14 @@ impl Stretch<'_> {
         (written > 0).then(|| programmed as f64 / written as f64)
     }
 
-    /// How much of something the drive did per second; `None` where it is not told.
+    /// Returns a counter's rate per second; `None` if unknown.
     pub(super) fn per_second(&self, of: impl Fn(&DriveStats) -> u64) -> Option<f64> {
         let (a, b, seconds) = self.drive()?;
         Some(of(b).saturating_sub(of(a)) as f64 / seconds)
     }
 }
 
-/// Nanoseconds since the start of the run, and bytes per second that a process got around then, over coarse stretches.
+/// Returns (nanoseconds since the start of the run, bytes per second of the process) for coarse stretches.
 pub(super) fn rates(totals: &Totals, process: &Process) -> Vec<(u64, f64)> {
     let per = per_coarse(totals);
     let width = totals.bucket.0 * per as u64;
@@ -133,7 +135,7 @@ pub(super) fn rates(totals: &Totals, process: &Process) -> Vec<(u64, f64)> {
     let rate = |(index, chunk): (u64, &[u64])| {
         let begin = index * width;
         let length = width.min(process.finished.0.saturating_sub(begin));
-        // The last one ends with the process. A short rest of a stretch says nothing but that.
+        // The last stretch ends with the process. If less than half of it remains, its rate is not meaningful.
         let told = index == 0 || 2 * length >= width;
         let bytes: u64 = chunk.iter().sum();
         let rate = bytes as f64 * 1e9 / length.max(1) as f64;
@@ -175,7 +177,7 @@ mod tests {
             timeline: vec![
                 bucket(0, 0, 0, 7),
                 bucket(1_000, 5_000, 2_000, 10),
-                // Nothing was done in it: the moment is the one before.
+                // Nothing was done in it: the moment is that of the previous bucket.
                 bucket(1_000, 5_000, 2_000, 10),
                 bucket(3_000, 11_000, 4_000, 10),
             ],
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_was_done_before_a_run_is_not_taken_for_its_beginning() {
-        // The first access ends in the second stretch of two hundred.
+        // The first access ends in the second of two hundred stretches.
         let mut timeline = vec![bucket(0, 0, 0, 0)];
         timeline.extend((1..200).map(|i| bucket(i, 0, 0, 100_000 + i)));
         let totals = Totals {
@@ -221,7 +223,7 @@ mod tests {
         };
         let told = stretches(&run).filter_map(|s| s.per_second(|work| work.erases));
         let told: Vec<f64> = told.collect();
-        // A block a second, in all of the coarse stretches of five but the last, of which the end is not known.
+        // A block a second in all coarse stretches of five, except for the last, whose end is unknown.
         assert_eq!(told, [1.0; 39]);
     }
 
@@ -237,7 +239,7 @@ mod tests {
             timeline: vec![Bucket::default(); COARSE_STRETCHES + 1],
             ..Totals::default()
         };
-        // Two of 1000 ns each, then 500 ns of 2000: too little to tell.
+        // Two stretches of 1000 ns each, then 500 ns of 2000, which is too short.
         let expected = [(1_000, 30.0 * 1e9 / 2e3), (3_000, 70.0 * 1e9 / 2e3)];
         assert_eq!(rates(&totals, &process), expected);
         let longer = Process {

@@ -1,14 +1,15 @@
-//! The tables of one run: its response times, and what each of its processes got.
+//! The tables of one run: response times, and results per process.
 
 use super::words::{ends, time};
 use crate::table::Table;
 use crate::words::{bytes, duration};
 use fathom_run::{Process, RunRecord, Side};
 
-/// So many processes have a row of their own.
+/// Maximum number of processes with a row of their own.
 const PROCESSES_SHOWN: usize = 16;
 
-/// What each process got, numbered from 0 as where priorities are given; of many, the first ones, and the rest together.
+/// Returns the results per process, numbered from 0 as in the priority settings. Beyond the first ones, the remaining
+/// processes share a row.
 pub(super) fn processes(run: &RunRecord, fairness: f64) -> Table {
     let note = format!(
         "Jain's index of fairness is {fairness:.3}: 1 where all got the same, 1/n where one of n got everything."
@@ -49,7 +50,7 @@ fn process_row(name: String, process: &Process) -> Vec<String> {
     ]
 }
 
-/// Response times: from when an access is asked for until it is done.
+/// Returns the response times, from the request of an access until it is done.
 pub(super) fn times(run: &RunRecord) -> Table {
     let head = [
         "response time",

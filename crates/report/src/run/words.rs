@@ -1,4 +1,4 @@
-//! What was run, and what came of it, in words.
+//! Describes a run and its results in words.
 
 use crate::words::{bytes, duration};
 use fathom_block::DriveStats;
@@ -6,22 +6,22 @@ use fathom_run::{Precondition, RunRecord, Side, Totals};
 use fathom_workload::step::Arrival;
 use std::fmt::Write as _;
 
-/// So many of something.
+/// Formats a count with its noun.
 pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// A time, to the nanosecond.
+/// Formats a time in nanoseconds.
 pub(crate) fn time(ns: f64) -> String {
     duration(ns.max(0.0).round() as u64)
 }
 
-/// Bytes per second.
+/// Formats a rate in bytes per second.
 pub(crate) fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", bytes(bytes_per_second as u64))
 }
 
-/// What came of a run, in a sentence; empty where it has no read and no write.
+/// Returns the result of a run in a sentence; empty without reads and writes.
 pub(super) fn verdict(totals: &Totals) -> String {
     let Some(all) = totals.all else {
         return String::new();
@@ -35,7 +35,7 @@ pub(super) fn verdict(totals: &Totals) -> String {
     )
 }
 
-/// Both ends of an interval; a dash where it has none.
+/// Formats the ends of an interval; a dash if it has none.
 pub(crate) fn ends(low: Option<f64>, high: Option<f64>, put: fn(f64) -> String) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{} to {}", put(low), put(high)),
@@ -43,7 +43,7 @@ pub(crate) fn ends(low: Option<f64>, high: Option<f64>, put: fn(f64) -> String) 
     }
 }
 
-/// How many accesses there were: the number that the rate of them is of.
+/// Formats the number of accesses, on which the rate of accesses is based.
 pub(super) fn accesses(totals: &Totals) -> String {
     let all = totals.all.map_or(0, |side| side.count) + totals.others;
     let of = |side: Option<Side>| side.map_or(0, |side| side.count);
@@ -60,13 +60,13 @@ pub(super) fn accesses(totals: &Totals) -> String {
     }
 }
 
-/// What a reader must know before the figures.
+/// Returns the warnings to show before the figures.
 pub(super) fn warnings(run: &RunRecord) -> Vec<String> {
     let own = run.warnings.iter().cloned();
     warning(run).into_iter().chain(own).collect()
 }
 
-/// That the run did not come to its end, and how; or that nothing was measured.
+/// Warns that the run was cut short, and how, or that nothing was measured.
 fn warning(run: &RunRecord) -> Option<String> {
     let Some(cut) = run.cut_short.as_ref() else {
         return nothing(run);
@@ -83,7 +83,7 @@ fn warning(run: &RunRecord) -> Option<String> {
     ))
 }
 
-/// That no access counts, and why that may be.
+/// Warns that no access was counted, with possible reasons.
 fn nothing(run: &RunRecord) -> Option<String> {
     (run.totals.count() == 0).then(|| {
         let why = match run.plan.workload.is_program() {
@@ -96,7 +96,7 @@ fn nothing(run: &RunRecord) -> Option<String> {
     })
 }
 
-/// How accesses were handed over, in words.
+/// Describes how accesses were submitted.
 pub(super) fn arrival(run: &RunRecord) -> String {
     match run.plan.arrival {
         _ if run.plan.workload.is_program() => "as its processes ask".to_owned(),
@@ -112,11 +112,11 @@ pub(super) fn arrival(run: &RunRecord) -> String {
     }
 }
 
-/// What was done to the drive before, in words.
+/// Describes the preparation of the drive.
 pub(super) fn before(run: &RunRecord) -> String {
     match run.plan.precondition {
         Precondition::AsIs => "as it was".into(),
-        // Runs on real drives used to record this.
+        // Older versions recorded this for runs on real drives.
         Precondition::Fresh if run.drive.is_none() => "as it was".into(),
         Precondition::Fresh => "fresh".into(),
         Precondition::Filled => "filled: written once in order".into(),
@@ -126,10 +126,10 @@ pub(super) fn before(run: &RunRecord) -> String {
     }
 }
 
-/// How much of something a drive did.
+/// Extracts a counter of the drive's work.
 pub(super) type Work = fn(&DriveStats) -> u64;
 
-/// What a drive does beside programs and erases.
+/// Counters of a drive's work besides programs and erases.
 pub(super) const WORK: [(&str, Work); 10] = [
     ("switch merges", |work| work.switch_merges),
     ("partial merges", |work| work.partial_merges),
@@ -143,7 +143,7 @@ pub(super) const WORK: [(&str, Work); 10] = [
     ("blocks out of use", |work| work.bad_blocks),
 ];
 
-/// What the drive did, without what it did not.
+/// Describes the drive's work, without counters that are zero.
 pub(super) fn flash(work: &DriveStats) -> String {
     let mut text = String::new();
     if let Some(waf) = work.write_amplification() {

@@ -1,4 +1,4 @@
-//! A browser that opens pages without a screen, and the charts that it should draw.
+//! Runs a headless browser on pages and checks that it draws the charts.
 
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails like the test")]
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A browser, where there is one.
+/// Returns the path of a browser, if one is installed.
 pub(crate) fn chromium() -> Option<PathBuf> {
     let names = [
         "/usr/bin/chromium",
@@ -17,7 +17,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
     names.iter().map(PathBuf::from).find(|path| path.exists())
 }
 
-/// The page after its scripts ran, and what the browser complained of.
+/// Returns the page after its scripts ran, and the browser's log.
 pub(crate) fn open(browser: &Path, name: &str, page: &str) -> (String, String) {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
@@ -50,14 +50,14 @@ pub(crate) fn open(browser: &Path, name: &str, page: &str) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// What the browser said about the page's scripts.
+/// Returns the browser's messages about the page's scripts.
 pub(crate) fn complaints(log: &str) -> Vec<&str> {
     log.lines()
         .filter(|line| line.contains("CONSOLE"))
         .collect()
 }
 
-/// Checks that the page's script drew so many figures and came to its end.
+/// Checks that the page's script drew this number of figures and finished.
 pub(crate) fn drawn(dom: &str, figures: usize) {
     let root = &dom[dom.find("<html").unwrap()..];
     let root = &root[..root.find('>').unwrap()];
@@ -68,7 +68,7 @@ pub(crate) fn drawn(dom: &str, figures: usize) {
     );
 }
 
-/// The charts in a page, as data. Panics where they are no JSON.
+/// Returns the charts in a page, as data. Panics if they are not valid JSON.
 pub(crate) fn data(page: &str) -> Vec<Value> {
     let (_, rest) = page.split_once("id=\"figures\"").unwrap();
     let (_, rest) = rest.split_once('>').unwrap();
@@ -76,14 +76,14 @@ pub(crate) fn data(page: &str) -> Vec<Value> {
     serde_json::from_str(json).unwrap()
 }
 
-/// The drawing of a chart in the page after its scripts ran.
+/// Returns the drawing of a chart in the page after its scripts ran.
 pub(crate) fn drawing<'a>(dom: &'a str, id: &str) -> &'a str {
     let start = dom.find(&format!("id=\"{id}\"")).unwrap();
     let end = start + dom[start..].find("class=\"legend\"").unwrap();
     &dom[start..end]
 }
 
-/// Checks that every chart is drawn with as many series as its data has, each with a shape at a place.
+/// Checks that every chart is drawn with all the series of its data, each with a shape at a position.
 pub(crate) fn all_drawn(dom: &str, page: &str) {
     let charts = data(page);
     drawn(dom, charts.len());
@@ -109,7 +109,7 @@ pub(crate) fn all_drawn(dom: &str, page: &str) {
     }
 }
 
-/// What is written at the ticks of the vertical axis, from the bottom, with how far down each stands.
+/// Returns the tick labels of the vertical axis from the bottom, each with its distance from the top.
 pub(crate) fn up(drawing: &str) -> Vec<(String, f64)> {
     let ticks = drawing.split("<text ").skip(1);
     let ticks = ticks.filter(|text| text.contains("text-anchor=\"end\""));

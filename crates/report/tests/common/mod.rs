@@ -1,5 +1,5 @@
-//! A made-up drive for the tests: pages of 16 KiB, blocks of 4 MiB, a read buffer of 256 KiB and a write buffer of
-//! 255 KiB. Its times follow from these numbers by simple arithmetic with some noise; it is no model of a drive.
+//! A synthetic drive for the tests: pages of 16 KiB, blocks of 4 MiB, a read buffer of 256 KiB and a write buffer of 255
+//! KiB. Its times are simple arithmetic on these numbers plus some noise; it is no model of a drive.
 
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// A name that would break out of any place where it is not escaped.
+/// A name that breaks the page wherever it is not escaped.
 pub(crate) const NASTY: &str = "</script><script>alert(1)</script><b>&\"'";
 
 pub(crate) fn target() -> Target {
@@ -67,7 +67,7 @@ impl Builder {
         }
     }
 
-    /// A step of `reps` samples at each size; `ns` is the time without noise, and one in 97 samples hits cleaning.
+    /// Adds a step of `reps` samples at each size. `ns` is the time without noise; one in 97 samples is slowed by cleaning.
     pub(crate) fn series(
         &mut self,
         (parameter, series): (Parameter, Series),
@@ -134,7 +134,7 @@ fn even(step: u64, last: u64) -> Vec<u64> {
     (1..=last / step).map(|i| i * step).collect()
 }
 
-/// 20 us and 25 ns per KiB over the wire, 150 us per page in parallel, 60 us more if one is written in part.
+/// 20 us, 4 ns per byte for the transfer and 25 us per page, plus 60 us for a partial page.
 fn flushed_write_ns(size: u64) -> u64 {
     let pages = size.div_ceil(16 * KIB);
     let partial = if size.is_multiple_of(16 * KIB) {
@@ -215,7 +215,7 @@ fn policies(b: &mut Builder) {
     b.series((p, Series::DISTINCT), &[4 * KIB], 200, |_| 308_000);
 }
 
-/// Every series that a probe takes, with more samples in the sweep than are drawn.
+/// Returns a record with every series that a probe takes, and more samples in the sweep than are drawn.
 pub(crate) fn record() -> Record {
     let mut b = Builder::new();
     pages(&mut b);
@@ -256,7 +256,7 @@ pub(crate) fn because(mut estimate: Estimate, reason: &str, figures: &[(&str, f6
     estimate
 }
 
-/// The sizes that such a drive would be found to have.
+/// Returns the sizes that would be found on such a drive.
 fn sizes() -> [(Parameter, Estimate); 4] {
     let page = because(
         size(16 * KIB, 16 * KIB, 16 * KIB),
@@ -291,7 +291,7 @@ fn sizes() -> [(Parameter, Estimate); 4] {
     ]
 }
 
-/// What else would be said of it.
+/// Returns the other answers for such a drive.
 fn others() -> [(Parameter, Estimate); 3] {
     let open = Some((248 * KIB, 272 * KIB));
     let buffer = because(
@@ -317,7 +317,7 @@ fn others() -> [(Parameter, Estimate); 3] {
     ]
 }
 
-/// The answers that such a drive would get.
+/// Returns the profile of such a drive.
 pub(crate) fn profile(record: &Record) -> Profile {
     let mut parameters: BTreeMap<Parameter, Estimate> =
         sizes().into_iter().chain(others()).collect();

@@ -1,9 +1,9 @@
-//! One target of a campaign by itself: a drive file with what is in it, and what was answered, as comments.
+//! Prints one target of a campaign: its drive file, with its true properties and the answers as comments.
 
 use fathom_lab::accuracy::{Answer, Family, Outcome, Target, draw, mapping_unit, read_unit};
 use fathom_probe::{Estimate, Method, Value};
 
-/// Which target of which campaign.
+/// A target within a campaign.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) family: Family,
@@ -11,7 +11,7 @@ pub(super) struct Place {
     pub(super) index: u64,
 }
 
-/// The target, what there is to find in it, and how to probe it alone.
+/// Returns the target's drive file with its true properties and the command to probe it alone.
 pub(super) fn target(place: Place) -> String {
     let drawn = draw(place.family, place.seed, place.index);
     let mut text = format!(
@@ -44,7 +44,7 @@ pub(super) fn target(place: Place) -> String {
     text + "\n" + &file
 }
 
-/// The same with every answer.
+/// Returns the same with every answer.
 pub(super) fn answered(place: Place, answers: &[Answer]) -> String {
     let mut text = target(place) + "\n# What was answered:\n";
     for answer in answers {
@@ -60,7 +60,7 @@ pub(super) fn answered(place: Place, answers: &[Answer]) -> String {
     text
 }
 
-/// One answer that is not right, for people.
+/// Describes one answer that is not right.
 pub(super) fn miss(answer: &Answer) -> String {
     format!(
         "\n  drive {}, {}, {}: {}, and there is {}\n    {}\n",

@@ -1,4 +1,4 @@
-//! The tables of a campaign, and what it says of the promise.
+//! The tables of a campaign, and whether it keeps the promised accuracy.
 
 use super::shown::miss;
 use fathom_lab::accuracy::{
@@ -86,7 +86,7 @@ fn parameters(tally: &MethodTally) -> Table {
     table
 }
 
-/// By kind of drive, the mapping first.
+/// Returns the table by kind of drive, the mapping first.
 fn kinds(tally: &MethodTally) -> Table {
     let head = [
         "kind of drive",
@@ -130,7 +130,7 @@ fn of(part: u64, whole: u64) -> String {
     }
 }
 
-/// What the methods wrote, against each other and against the papers' procedures as printed.
+/// Compares the bytes written by the methods with each other and with the papers' procedures as printed.
 fn comparison(tallies: &[MethodTally]) -> String {
     let find = |method| tallies.iter().find(|t| t.method == method);
     let mut text = "\nfound of what must be found; wrong of what was identified; open: of what must be found, and in \
@@ -163,7 +163,9 @@ fn share(part: u64, whole: u64) -> String {
     )
 }
 
-/// Every answer of the robust method that is not right: the wrong ones first, then what should have been found.
+/// Lists every answer of the robust method that is not right: wrong ones first, then denied ones, then identifiable
+/// parameters left open.
+/// open.
 fn misses(answers: &[Answer]) -> String {
     let missed = |a: &Answer| match a.outcome {
         Outcome::Wrong => Some(0),

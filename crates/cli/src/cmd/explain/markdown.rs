@@ -1,13 +1,13 @@
-//! Pages in Markdown, set for the terminal.
+//! Lays out Markdown pages for the terminal.
 
 use fathom_report::screen::Screen;
 use fathom_report::table::{Kind, table};
 
-/// The widest line of sentences, in columns.
+/// Maximum width of prose, in columns.
 const WIDTH: usize = 100;
 
-/// A page for a screen: paragraphs and items are filled anew and tables are set; headings, code and blank lines stay. Where the
-/// screen has no width the page stays as it was written.
+/// Lays out a page for a screen: refills paragraphs and list items and formats tables; keeps headings, code and blank lines.
+/// Without a width the page stays as written.
 pub(super) fn set(page: &str, screen: Screen) -> String {
     let Some(width) = screen.width else {
         return page.to_owned();
@@ -39,7 +39,7 @@ pub(super) fn set(page: &str, screen: Screen) -> String {
     out
 }
 
-/// Paragraphs, which blank lines part, and items of lists, in lines of at most 100 columns.
+/// Refills paragraphs, separated by blank lines, and list items to lines of at most 100 columns.
 pub(super) fn wrap(text: &str) -> String {
     let screen = Screen {
         width: Some(WIDTH),
@@ -58,13 +58,13 @@ fn is_item(line: &str) -> bool {
     bare.starts_with("- ") || number.len() < bare.len() && number.starts_with(". ")
 }
 
-/// Whether a line is filled anew: not a blank one, not a heading, a fence, a row of a table or code.
+/// Returns true if a line may be refilled: not blank, not a heading, fence, table row or code.
 fn is_text(line: &str) -> bool {
     let code = line.starts_with("    ") && !is_item(line);
     !(line.trim().is_empty() || line.starts_with(['#', '|']) || line.starts_with("```") || code)
 }
 
-/// The lines of a paragraph or an item as one text, in lines of at most that many columns.
+/// Joins the lines of a paragraph or list item and wraps them at `width` columns.
 fn filled(block: &[&str], width: usize) -> String {
     let first = block.first().copied().unwrap_or_default();
     let indent = &first[..first.len() - first.trim_start().len()];
@@ -77,7 +77,7 @@ fn filled(block: &[&str], width: usize) -> String {
     screen.text(&line)
 }
 
-/// The cells of a table's rows, without the line that aligns them.
+/// Returns the cells of a table's rows, without the alignment row.
 fn cells(rows: &[&str]) -> Vec<Vec<String>> {
     let aligns = |row: &str| row.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
     let rows = rows.iter().filter(|row| !aligns(row));
@@ -106,7 +106,7 @@ mod tests {
         let text = format!("a\nb\n\n- c\n- d\n{long}\n{long}");
         let lines: Vec<String> = wrap(&text).lines().map(str::to_owned).collect();
         assert_eq!(lines[..3], ["a b", "", "- c"]);
-        // 60 words of five columns with their blanks: 19 beside "- d", and 19 a line below, which stand in.
+        // 60 words of five columns with their blanks: 19 after "- d", and 19 on each line below, which are indented.
         let words: Vec<usize> = lines[3..]
             .iter()
             .map(|l| l.split_whitespace().filter(|w| *w == "word").count())

@@ -1,4 +1,4 @@
-//! The figures of a paper that was run again.
+//! The charts of a reproduced paper.
 
 use super::tally::Group;
 use fathom_lab::reproduce::{
@@ -6,12 +6,12 @@ use fathom_lab::reproduce::{
 };
 use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 
-/// Means this far apart are drawn on a logarithmic axis.
+/// Ratio between means from which the axis is logarithmic.
 const LOG_RATIO: f64 = 20.0;
-/// What is called the paper's own.
+/// Label of the paper's own values.
 const PAPER: &str = "the paper";
 
-/// How many of the paper's statements came out how.
+/// Returns the chart of the paper's statements by verdict.
 pub(super) fn lead(groups: &[Group]) -> Chart {
     let bars = |(look, group): (usize, &Group)| Series {
         name: format!("{} {}", group.verdicts.len(), group.name),
@@ -35,7 +35,7 @@ pub(super) fn lead(groups: &[Group]) -> Chart {
     }
 }
 
-/// All charts of a figure.
+/// Returns all charts of a figure.
 pub(super) fn charts(found: &PanelFound) -> Vec<Chart> {
     let drawn = found.charts.iter().filter(|chart| !chart.is_empty());
     let drawn = drawn.map(draw);
@@ -46,7 +46,7 @@ pub(super) fn charts(found: &PanelFound) -> Vec<Chart> {
         .collect()
 }
 
-/// What a chart is called, with its workload.
+/// Returns the title of a chart, with its workload.
 pub(super) fn title(found: &ChartFound) -> String {
     match &found.on {
         Some(on) => format!("{}; {on}", found.title),
@@ -107,7 +107,8 @@ fn printed_by_the_paper(look: usize, line: &LineFound, at: &[f64]) -> Series {
     }
 }
 
-/// The sizes that are claimed and have a name, beside ours: a chart for each workload and study.
+/// Returns charts of the labelled sizes that the paper claims, beside the measured ones: a chart for each workload and
+/// study.
 fn sizes(found: &PanelFound) -> Vec<Chart> {
     let mut groups: Vec<Vec<&Judged>> = Vec::new();
     let sized = |judged: &&Judged| !judged.label.is_empty() && judged.number.is_some();
@@ -190,7 +191,7 @@ fn in_sequence(found: &SequenceFound) -> Option<Chart> {
     })
 }
 
-/// Whether the lowest would be flat beside the highest.
+/// Returns true if the lowest mean would look flat on a linear axis.
 fn far_apart(found: &ChartFound) -> bool {
     let values = found.lines.iter().flat_map(|line| &line.values);
     let means: Vec<f64> = values.flatten().map(|value| value.mean).collect();
@@ -199,7 +200,7 @@ fn far_apart(found: &ChartFound) -> bool {
     lowest > 0.0 && highest / lowest >= LOG_RATIO
 }
 
-/// Where points stand that are numbers, with a unit or without; `None` for names.
+/// Returns the positions of points that are numbers, with or without a unit; `None` for names.
 fn positions(points: &[String]) -> Option<Vec<f64>> {
     let number = |point: &String| {
         let digits =

@@ -1,22 +1,22 @@
-//! Claims that assume something, as tables: what was measured under each assumption.
+//! Tables of claims with assumptions: the measured values under each assumption.
 
 use fathom_lab::reproduce::{Assumed, Judged, PanelFound};
 use fathom_report::table::Table;
 
-/// Assumptions that stand side by side; more of them stand below one another.
+/// Maximum number of assumptions shown as columns; more are shown as rows.
 const BESIDE: usize = 6;
 
 fn points(assumed: &Assumed) -> String {
     assumed.points.join(", ")
 }
 
-/// Whether two statements were judged under the same assumptions, on the same workload.
+/// Returns true if two statements were judged under the same assumptions, on the same workload.
 fn alike(one: &Judged, other: &Judged) -> bool {
     let places = |judged: &Judged| judged.assumed.iter().map(points).collect::<Vec<_>>();
     one.assuming == other.assuming && one.on == other.on && places(one) == places(other)
 }
 
-/// A table for the statements of a figure that make the same assumptions.
+/// Returns a table for each group of a figure's statements with the same assumptions.
 pub(super) fn grids(found: &PanelFound) -> Vec<Table> {
     let mut grids: Vec<Vec<&Judged>> = Vec::new();
     for judged in found.judged.iter().filter(|j| !j.assumed.is_empty()) {

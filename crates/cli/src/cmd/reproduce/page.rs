@@ -1,5 +1,4 @@
-//! A paper that was run again, as its page and as text: each figure with what the paper says of it, what was measured, and
-//! what came of it.
+//! A reproduced paper as a page and as text: each figure with the paper's statements, the measured values and the verdicts.
 
 use super::charts::{charts, lead, title};
 use super::grids::grids;
@@ -16,7 +15,7 @@ const RULES: &str = "Every number is computed for each seed from runs that saw t
      seeds, with its 95 % interval, or with that of the run where a study has one seed. Less than 1 % is no difference. Sizes come \
      with a tolerance of ours, which stands beside them.";
 
-/// Every panel with what came of it.
+/// Returns every panel with its results.
 fn panels<'a>(
     prepared: &'a Prepared,
     found: &'a Found,
@@ -24,7 +23,7 @@ fn panels<'a>(
     prepared.statements.figures.iter().zip(&found.panels)
 }
 
-/// What is stated: whose it is where it is not the paper's.
+/// Returns the statement, marked if it is ours and not the paper's.
 fn said(judged: &Judged) -> String {
     match judged.ours {
         true => format!("ours: {}", judged.text),
@@ -32,14 +31,14 @@ fn said(judged: &Judged) -> String {
     }
 }
 
-/// What was measured, and why it is not enough.
+/// Returns the measured value, and the reason if it is not sufficient.
 fn measured(judged: &Judged) -> String {
     let parts = [judged.measured.as_str(), judged.why.as_str()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("; ")
 }
 
-/// Which workload a statement was tested on, and in which study where that is not the one it names.
+/// Returns the workload that a statement was tested on, and the study if it is not the one that the statement names.
 fn on(prepared: &Prepared, judged: &Judged) -> String {
     let again = prepared.statements.again.values().flatten();
     let again = again.filter(|study| **study == judged.study);
@@ -47,7 +46,7 @@ fn on(prepared: &Prepared, judged: &Judged) -> String {
     parts.cloned().collect::<Vec<_>>().join(", ")
 }
 
-/// Which charts of a figure have no runs, in a sentence.
+/// Returns a sentence on the charts of a figure without runs.
 fn left_out(found: &PanelFound) -> Option<String> {
     let charts = found.charts.iter().filter(|chart| chart.is_empty());
     let titles: Vec<String> = charts
@@ -56,7 +55,7 @@ fn left_out(found: &PanelFound) -> Option<String> {
     (!titles.is_empty()).then(|| format!("Not run, and not shown: {}.", titles.join("; ")))
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
     let groups = groups(prepared, found);
     let claims = panels(prepared, found).flat_map(|(panel, found)| {
@@ -86,7 +85,7 @@ pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String 
     })
 }
 
-/// How many statements came out how.
+/// Returns the section with the number of statements per verdict.
 fn first(groups: &[Group]) -> Section {
     Section {
         title: "What came of the statements".into(),
@@ -96,7 +95,7 @@ fn first(groups: &[Group]) -> Section {
     }
 }
 
-/// How a verdict is coloured.
+/// Returns the colour of a verdict.
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Holds => Tone::Good,
@@ -106,7 +105,7 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// A number is a figure's; a name is a question of ours.
+/// Returns the name of a panel: a figure of the paper if its id is a number, otherwise a question of ours.
 fn place(panel: &Panel) -> String {
     let numbered = panel.id.starts_with(|c: char| c.is_ascii_digit());
     match numbered {
@@ -124,7 +123,7 @@ fn section(panel: &Panel, found: &PanelFound) -> Section {
         format!("The paper: {}", panel.says),
         format!("Here: {}", panel.found),
     ];
-    // What was tested on several workloads is in the table of all statements.
+    // Statements tested on several workloads are in the table of all statements.
     let once = found.judged.iter().filter(|judged| judged.on.is_none());
     points.extend(once.map(sentence));
     points.extend(left_out(found));
@@ -137,7 +136,7 @@ fn section(panel: &Panel, found: &PanelFound) -> Section {
     }
 }
 
-/// The tables of a figure: what was measured under each assumption, and the values of the charts.
+/// Returns the tables of a figure: the values under each assumption, and those of the charts.
 fn tables(found: &PanelFound) -> impl Iterator<Item = Table> {
     let drawn = found.charts.iter().filter(|chart| !chart.is_empty());
     grids(found).into_iter().chain(drawn.map(table))
@@ -160,7 +159,7 @@ fn came(judged: &Judged) -> String {
     }
 }
 
-/// A row for each line, a column for each point.
+/// Returns a table with a row per line and a column per point.
 fn table(found: &ChartFound) -> Table {
     let cell = |value: &Option<Measured>| value.map_or_else(|| "-".into(), |value| value.words(""));
     let rows = found.lines.iter().map(|line| {
@@ -182,7 +181,7 @@ fn table(found: &ChartFound) -> Table {
     }
 }
 
-/// The same for the terminal.
+/// Returns the same as text for the terminal.
 pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Screen) -> String {
     let groups = groups(prepared, found);
     let mut text = format!("{}, run again\n", paper.name);
@@ -212,7 +211,7 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Sc
     text
 }
 
-/// A line for each statement, or for each workload that it was tested on.
+/// Returns a line for each statement, or for each workload that it was tested on.
 fn statements(prepared: &Prepared, judged: &[Judged]) -> String {
     let mut text = String::new();
     let mut before = String::new();

@@ -1,4 +1,4 @@
-//! How many statements came out how, by what they were tested on.
+//! Counts the verdicts of statements, grouped by what they were tested on.
 
 use fathom_lab::reproduce::{Found, Judged, Kind, Prepared, Verdict};
 use fathom_report::table::Table;
@@ -6,21 +6,21 @@ use std::collections::BTreeMap;
 
 /// Statements that are counted together.
 pub(super) struct Group {
-    /// Which.
+    /// Description of the statements.
     pub name: String,
-    /// Whether they are the paper's own, in the study that they name.
+    /// True if they are the paper's own, in the study that they name.
     pub first: bool,
-    /// What came of each.
+    /// Verdict of each statement.
     pub verdicts: Vec<Verdict>,
 }
 
 impl Group {
-    /// How many have a verdict.
+    /// Returns the number of statements with this verdict.
     pub(super) fn count(&self, verdict: Verdict) -> usize {
         self.verdicts.iter().filter(|v| **v == verdict).count()
     }
 
-    /// In a sentence. That something holds in part is only said where there is such a thing.
+    /// Returns the counts in a sentence. "Holds in part" is left out if its count is zero.
     fn words(&self) -> String {
         let said = Verdict::ALL.map(|verdict| (verdict, self.count(verdict)));
         let said = said
@@ -40,7 +40,7 @@ impl Group {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct On<'a> {
     ours: bool,
-    /// The study, where it answers the statements about another one.
+    /// The study, if it repeats the statements about another one.
     again: Option<&'a str>,
     kind: Option<Kind>,
 }
@@ -61,8 +61,8 @@ impl On<'_> {
     }
 }
 
-/// Statements of the paper first, then ours, which go past it; those on generators, on parts of traces and on whole ones
-/// apart.
+/// Groups the statements: the paper's first, then ours, which go beyond it. Statements on generators, on parts of traces and
+/// on whole traces are separate groups.
 pub(super) fn groups(prepared: &Prepared, found: &Found) -> Vec<Group> {
     let kind = |judged: &Judged| {
         let name = judged.on.as_ref()?;
@@ -89,13 +89,13 @@ pub(super) fn groups(prepared: &Prepared, found: &Found) -> Vec<Group> {
     groups.into_iter().map(group).collect()
 }
 
-/// In sentences.
+/// Returns the counts in sentences.
 pub(super) fn sentences<'a>(groups: impl IntoIterator<Item = &'a Group>) -> String {
     let lines: Vec<String> = groups.into_iter().map(Group::words).collect();
     lines.join(" ")
 }
 
-/// As a table.
+/// Returns the counts as a table.
 pub(super) fn table(groups: &[Group]) -> Table {
     let head = ["", "all"]
         .into_iter()
@@ -112,7 +112,7 @@ pub(super) fn table(groups: &[Group]) -> Table {
     }
 }
 
-/// Workloads of which something cannot be told, because nothing was measured.
+/// Returns a sentence for each workload with tests that cannot be told because nothing was measured.
 pub(super) fn silent(found: &Found) -> Vec<String> {
     let of = |name: &String| {
         let here = || found.judged().filter(|j| j.on.as_ref() == Some(name));

@@ -1,4 +1,4 @@
-//! The modelled drive that a run is on, with what the options change in its file.
+//! The modelled drive of a run, with the changes that the options make to its file.
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
@@ -6,18 +6,18 @@ use fathom_lab::target::{Setting, SettingFault, TargetError, TargetName};
 use fathom_model::Model;
 use std::str::FromStr as _;
 
-/// A write buffer for a drive that has none: the default of `epo` Table I.
+/// Settings of a write buffer added to a drive without one: the default of `epo`, Table I.
 const BUFFER: [(&str, &str); 2] = [
     ("write_buffer.capacity", "8MiB"),
     ("write_buffer.drain", "on-full"),
 ];
-/// What stands for no write buffer at all; the list of policies has the second.
+/// Names for no write buffer; the second one is in the list of policies.
 const NO_BUFFER: [&str; 2] = ["none", "no-cache"];
-/// What a translation layer needs that a page-mapped drive's file does not say.
+/// Settings that a translation layer requires and a page-mapped drive's file lacks.
 const LOG_BLOCKS: i64 = 256;
 const MAP_CACHE: &str = "1MiB";
 
-/// The modelled drive with what the options change in it; `None` for a real one.
+/// Returns the modelled drive with the options' changes; `None` for a real drive.
 pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, Failure> {
     if let TargetName::Real(_) = name {
         return only_modelled(args).map(|()| None);
@@ -41,7 +41,7 @@ pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, 
     Ok(Some(model))
 }
 
-/// That nothing is asked for that only a modelled drive has.
+/// Refuses options for modelled drives.
 fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
     let options = [
         ("--ftl", args.model.ftl.is_some()),
@@ -60,7 +60,7 @@ fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
         .help("leave it out, or name a modelled drive: model:NAME"))
 }
 
-/// What the options change in the drive file.
+/// Returns the changes that the options make to the drive file.
 fn settings(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Setting>, Failure> {
     let mut settings = Vec::new();
     if let Some(ftl) = &args.model.ftl {
@@ -82,7 +82,7 @@ fn settings(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Setting>, Failur
     Ok(settings)
 }
 
-/// That the drive is of the kind that has the part which an option changes.
+/// Refuses an option that changes a part which the drive's kind lacks.
 fn only_solid_state(
     args: &RunArgs,
     file: Option<&Model>,
@@ -99,7 +99,7 @@ fn only_solid_state(
         .help("leave it out, or name another drive: `fathom list drives` shows all"))
 }
 
-/// The error of the drive file with settings, each at the option that made the setting.
+/// Converts an error in the changed drive file to a failure that names the option of each wrong setting.
 fn of_option(args: &RunArgs, error: TargetError) -> Failure {
     let said: Vec<String> = match &error {
         TargetError::Set(faults) => faults.iter().map(|fault| said(args, fault)).collect(),
@@ -132,14 +132,14 @@ fn said(args: &RunArgs, fault: &SettingFault) -> String {
     fault.of(&option)
 }
 
-/// Whether the options ask for a write buffer and the drive has none of its own.
+/// Returns true if the options ask for a write buffer and the drive has none of its own.
 fn adds_buffer(args: &RunArgs, file: Option<&Model>) -> bool {
     let wanted = args.model.buffer.as_deref();
     let has_none = |model: &Model| model.write_buffer().is_none();
     wanted.is_some_and(|buffer| !NO_BUFFER.contains(&buffer)) && file.is_some_and(has_none)
 }
 
-/// What `POLICY,KEY=VALUE,...` changes in a drive file, with the usual buffer where there is none.
+/// Returns the settings for `POLICY,KEY=VALUE,...`, with those of the default buffer if the drive has none.
 fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
     if NO_BUFFER.contains(&buffer) {
         return Ok(vec![Setting::absent("write_buffer")]);
@@ -166,7 +166,7 @@ fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
     Ok(settings)
 }
 
-/// Says how large a write buffer is that the drive does not have of its own.
+/// Returns a note on the size of the write buffer if one was added to the drive.
 pub(super) fn added_buffer(
     args: &RunArgs,
     name: &TargetName,

@@ -1,4 +1,4 @@
-//! A real drive for a workload: opened, allowed by the user, and with data to read.
+//! Prepares a real drive for a workload: opens it, asks for permission, and writes data to read.
 
 use super::super::confirm::{Bound, Consent, confirm};
 use super::super::queue;
@@ -11,15 +11,15 @@ use fathom_lab::target::{OpenOptions, Opened, TargetName, fill};
 use fathom_report::text::human_bytes;
 use std::path::Path;
 
-/// Opens a real drive as safely as `fathom probe` does. A scratch file is written once from beginning to end: reads of
-/// what was never written touch no drive. What the jobs cannot do on this drive is reported before.
+/// Opens a real drive with the same safety checks as `fathom probe`. Refuses jobs that the drive cannot run before anything
+/// is written. Writes a scratch file once, sequentially: reads of unwritten space do not reach the drive.
 pub(super) fn open(args: &RunArgs, name: &TargetName, plan: &Plan) -> Result<Opened, Failure> {
     let wants = plan.workload.wants()?;
     let on = &args.on;
     let options = OpenOptions {
         size: args.size,
         destroy: args.real.destroy.clone(),
-        // A scratch file must be written before it can be read.
+        // A scratch file must be written before it can be read, so it is never opened read-only.
         read_only: !wants.writes && !Path::new(on).is_dir(),
         keep_data: wants.data,
         depth: Some(queue::real_depth(&args.queue)),

@@ -1,4 +1,4 @@
-//! What a run prints and writes.
+//! Prints and saves the results of a run.
 
 use crate::failure::{Exit, Failure};
 use crate::out;
@@ -7,7 +7,7 @@ use fathom_report::{ab as turns_of, run as words};
 use fathom_run::RunRecord;
 use fathom_run::ab::Ab;
 
-/// One run. It is printed also where it cannot be written.
+/// Prints and saves one run. Prints it even if it cannot be saved.
 pub(super) fn record(
     json: bool,
     record: &RunRecord,
@@ -29,17 +29,17 @@ pub(super) fn record(
     })
 }
 
-/// The notes on jobs stand on standard error already.
+/// Removes the notes on jobs, which were printed to standard error already.
 fn without(record: &RunRecord, job_notes: &[String]) -> RunRecord {
     let mut record = record.clone();
     record.notes.retain(|note| !job_notes.contains(note));
     record
 }
 
-/// Two stacks in turn.
+/// Prints and saves two stacks run in turn.
 pub(super) fn turns(json: bool, found: &Ab, set: Option<Staging>) -> Result<Exit, Failure> {
     let saved = set.map(|mut set| {
-        // Plain numbers, names and lists: serialising them cannot fail.
+        // Serialising plain numbers, names and lists cannot fail.
         let json = serde_json::to_vec_pretty(found).unwrap_or_default();
         set.add(store::AB_FILE, &json)?;
         set.add(store::REPORT_FILE, turns_of::page(found).as_bytes())?;

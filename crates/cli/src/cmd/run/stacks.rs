@@ -1,4 +1,4 @@
-//! The two stacks of `--ab`: what their names mean, and the kernel's scheduler of the drive under them.
+//! The two stacks of `--ab`: parses their names and prepares the kernel's scheduler of the drive.
 
 use super::super::queue;
 use crate::args::QueueArgs;
@@ -8,10 +8,10 @@ use fathom_lab::ab::KernelScheduler;
 use fathom_lab::target::{TargetError, TargetName};
 use fathom_run::ab::Stack;
 
-/// What stands before the name of a scheduler of the kernel's.
+/// Prefix of the kernel's schedulers.
 const KERNEL: &str = "kernel:";
 
-/// `A,B`, each `none` or SCHEDULER or SCHEDULER+SPLIT, with sizes from the profile, or `kernel:SCHEDULER`.
+/// Parses `A,B`, each `none`, SCHEDULER or SCHEDULER+SPLIT, with sizes from the profile, or `kernel:SCHEDULER`.
 pub(super) fn of(text: &str, args: &QueueArgs) -> Result<[Stack; 2], Failure> {
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     let [a, b] = names.as_slice() else {
@@ -49,7 +49,8 @@ fn stack(name: &str, args: &QueueArgs) -> Result<Stack, Failure> {
     })
 }
 
-/// The kernel's scheduler of the drive, where one of the stacks names one, with leave to switch it; nothing is switched yet.
+/// Returns the kernel's scheduler of the drive if a stack names one, after checking the permission to switch it. Does not
+/// switch yet.
 pub(super) fn kernel(
     stacks: Option<&[Stack; 2]>,
     on: &str,
@@ -81,7 +82,7 @@ pub(super) fn kernel(
     Ok(Some(kernel))
 }
 
-/// Puts the kernel's scheduler back, and says what to do where that fails.
+/// Restores the kernel's scheduler; the failure says how to do it by hand.
 pub(super) fn put_back(kernel: Option<&KernelScheduler>) -> Result<(), Failure> {
     let Some(kernel) = kernel else {
         return Ok(());
