@@ -1,8 +1,8 @@
-//! The drive file: every number that makes a drive, with its unit.
+//! The drive file: all parameters of a drive, with their units.
 //!
-//! Unknown keys are refused. [`Spec::from_toml`] names line and key of what is wrong and says what is allowed;
-//! [`Spec::check`] refuses what cannot be built. The number of blocks follows from `capacity` and
-//! `over_provisioning_percent`, so that capacity is a setting and not a consequence.
+//! Unknown keys are refused. [`Spec::from_toml`] reports the line and the key of an error and the allowed values.
+//! [`Spec::check`] refuses a drive that cannot be built. The number of blocks follows from `capacity` and
+//! `over_provisioning_percent`, so that the capacity is a setting and not a result.
 
 mod check;
 mod listed;
@@ -28,10 +28,10 @@ fathom_base::drive_kind!(Ssd = "ssd");
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// What the file describes.
+    /// The kind of drive that the file describes.
     #[serde(default)]
     pub kind: Kind,
-    /// A name for people.
+    /// Name of the drive for reports.
     pub name: String,
     /// Bytes that the host can address.
     pub capacity: Bytes,
@@ -47,18 +47,18 @@ pub struct Spec {
     /// The write buffer or cache, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_buffer: Option<WriteBuffer>,
-    /// How room is made.
+    /// Garbage collection and wear levelling.
     #[serde(default)]
     pub gc: Gc,
-    /// What fails.
+    /// Bad blocks and failures of flash operations.
     #[serde(default)]
     pub faults: Faults,
-    /// What makes two measurements differ.
+    /// Random variation between two measurements.
     #[serde(default)]
     pub noise: Noise,
 }
 
-/// The host link: commands one after another, then data.
+/// The host link. Commands are processed one after another, then their data is transferred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
@@ -66,17 +66,17 @@ pub struct Host {
     pub protocol: Protocol,
     /// Payload bandwidth of the link.
     pub bandwidth: Rate,
-    /// Time of the controller for one command; commands queue for it.
+    /// Controller time for one command. Commands queue for it.
     pub command_overhead: Dur,
-    /// Further latency of every command, in parallel for all.
+    /// Additional latency of every command. Latencies of different commands overlap.
     #[serde(default)]
     pub latency: Dur,
-    /// Commands that may be in flight; 1 is a SATA drive without NCQ.
+    /// Maximum number of commands in flight. 1 is a SATA drive without NCQ.
     pub queue_depth: u32,
-    /// The unit of address.
+    /// Size of the unit of address.
     #[serde(default = "sector")]
     pub logical_block: Bytes,
-    /// The longest command.
+    /// Maximum length of a command.
     #[serde(default = "max_request")]
     pub max_request: Bytes,
 }
@@ -100,9 +100,9 @@ pub struct Flash {
     pub channels: u32,
     /// Packages on each channel.
     pub packages_per_channel: u32,
-    /// Dies in each package; a die works on one operation at a time.
+    /// Dies in each package. A die works on one operation at a time.
     pub dies_per_package: u32,
-    /// Planes in each die, which can work in step.
+    /// Planes in each die. They can work in step.
     pub planes_per_die: u32,
     /// Pages in a block.
     pub pages_per_block: u32,
@@ -114,56 +114,56 @@ pub struct Flash {
     pub read: Dur,
     /// Page register to array (tPROG).
     pub program: Dur,
-    /// Times of the pages of a word line, which take turns within a block, such as those of LSB, CSB and MSB pages; empty
-    /// where all take `program`, which is else their mean.
+    /// Program times of the pages of a word line, such as LSB, CSB and MSB pages, which alternate within a block. If
+    /// empty, all pages take `program`; otherwise `program` must be their mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program_steps: Vec<Dur>,
-    /// How programs follow one another on a die.
+    /// How consecutive programs on a die overlap.
     #[serde(default)]
     pub program_mode: ProgramMode,
-    /// Erase of a block (tBERS).
+    /// Time to erase a block (tBERS).
     pub erase: Dur,
-    /// Bytes that the drive reads and writes as one.
+    /// Bytes that the drive reads and writes as one page.
     pub clustered_page: Bytes,
-    /// Bytes that the drive erases as one.
+    /// Bytes that the drive erases as one block.
     pub clustered_block: Bytes,
-    /// Who goes first on a channel and on a die.
+    /// Priority of operations on a channel and on a die.
     #[serde(default)]
     pub arbitration: Arbitration,
-    /// From a read's suspend command until the array is free for it (`arbitration = "suspend"` only).
+    /// Time from the suspend command of a read until the array is free for it (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_latency: Dur,
-    /// Time lost by a program, a copy or an erase that goes on after reads (`arbitration = "suspend"` only).
+    /// Time that a program, a copy or an erase loses each time it resumes after reads (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_overhead: Dur,
-    /// Whether a page is moved within its plane without crossing the bus (copy-back; no error correction on the
-    /// way).
+    /// Whether a page can be moved within its plane without crossing the bus (copy-back). There is no error correction
+    /// on the way.
     #[serde(default)]
     pub copy_back: bool,
 }
 
-/// How programs follow one another on a die.
+/// How consecutive programs on a die overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMode {
-    /// One after the other: over the bus, then in the array.
+    /// No overlap: each one crosses the bus, then is programmed in the array.
     #[default]
     Page,
-    /// The next one crosses the bus while the array works (cache program).
+    /// The next program crosses the bus while the array works (cache program).
     Cache,
-    /// Those that wait for other planes of a die and have the same page number are programmed in step (multi-plane
-    /// program).
+    /// Programs that wait for different planes of a die and have the same page number are programmed in step
+    /// (multi-plane program).
     MultiPlane,
 }
 
-/// Who goes first on a channel and on a die.
+/// Priority of operations on a channel and on a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// Commands slip in between transfers: a read starts in the array as soon as its die is free.
+    /// Commands are sent between transfers: a read starts in the array as soon as its die is free.
     #[default]
     CommandFirst,
-    /// A read's command queues behind the transfers that were booked before it.
+    /// The command of a read queues behind the transfers that were booked before it.
     InOrder,
     /// As command-first, and reads overtake the programs and erases that wait for their die.
     ReadFirst,
@@ -171,7 +171,7 @@ pub enum Arbitration {
     Suspend,
 }
 
-/// What makes two measurements differ: all of it drawn from the seed.
+/// Random variation between two measurements. All of it is drawn from the seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Noise {
@@ -179,7 +179,7 @@ pub struct Noise {
     pub command_percent: f64,
     /// Standard deviation of every flash operation, in percent of it.
     pub flash_percent: f64,
-    /// Mean time between two pieces of background work, each on one die; zero for none.
+    /// Mean time between two pieces of background work, each on one die. Zero disables background work.
     pub background_interval: Dur,
     /// Mean length of a piece of background work.
     pub background_duration: Dur,
@@ -193,13 +193,14 @@ fn max_request() -> Bytes {
 }
 
 impl Spec {
-    /// Log blocks of each of `groups` groups, where the drive has `log_blocks`.
+    /// Returns the number of log blocks in each of `groups` groups of a drive with `log_blocks`, rounded up. It is at
+    /// least the minimum of the mapping.
     pub(crate) fn logs_per_group(&self, log_blocks: u32, groups: u32) -> u32 {
         let least = self.mapping.kind.needs().logs_min;
         log_blocks.div_ceil(groups).max(least)
     }
 
-    /// The mapped unit in bytes.
+    /// Returns the mapped unit in bytes.
     pub fn unit(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.clustered_page).0
     }
