@@ -110,9 +110,9 @@ pub struct Flash {
     pub page: Bytes,
     /// Bus rate of a channel.
     pub bus: Rate,
-    /// Array to page register (tR).
+    /// Time to read a page from the array into the page register (tR).
     pub read: Dur,
-    /// Page register to array (tPROG).
+    /// Time to program a page from the page register into the array (tPROG).
     pub program: Dur,
     /// Program times of the pages of a word line, such as LSB, CSB and MSB pages, which alternate within a block. If
     /// empty, all pages take `program`; otherwise `program` must be their mean.

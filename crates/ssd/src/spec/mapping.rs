@@ -81,7 +81,7 @@ pub struct Gc {
     pub background_percent: f64,
     /// Time without a request in flight before collection in idle time starts.
     pub background_delay: Dur,
-    /// Static wear levelling: cold data moves out of a block that has more than this many erases less than the most
+    /// Static wear levelling: cold data moves out of a block that has more than this many erases fewer than the most
     /// worn erased block, which takes the data. 0 disables it. It needs an open block of its own in each group.
     pub wear_gap: u32,
     /// Dynamic wear levelling: whether the least worn erased block is taken first, instead of the one that was erased
