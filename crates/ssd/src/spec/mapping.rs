@@ -81,8 +81,8 @@ pub struct Gc {
     pub background_percent: f64,
     /// Time without a request in flight before collection in idle time starts.
     pub background_delay: Dur,
-    /// Static wear levelling: cold data moves out of a block that has more than this many erases fewer than the most
-    /// worn erased block, which takes the data. 0 disables it. It needs an open block of its own in each group.
+    /// Static wear levelling: cold data moves out of a block whose erase count is more than this number below that of
+    /// the most worn erased block, which takes the data. 0 disables it. It takes an open block of its own in each group.
     pub wear_gap: u32,
     /// Dynamic wear levelling: whether the least worn erased block is taken first, instead of the one that was erased
     /// first. Data that collection moves then takes the most worn erased block, unless `wear_gap` keeps that one for
