@@ -62,7 +62,7 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Both directions share a SATA link; NVMe has one of `bandwidth` each way.
+    /// Protocol. Both directions share a SATA link; an NVMe link has `bandwidth` in each direction.
     pub protocol: Protocol,
     /// Payload bandwidth of the link.
     pub bandwidth: Rate,

@@ -82,8 +82,8 @@ pub(crate) trait Ftl: Sized {
     /// Returns the place of a unit, or [`Ppn::NONE`] if it was never written or was trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;
 
-    /// Places runs of units. They are either the units of one block without gaps, or at most one clustered page in
-    /// all. On [`Stall`] none of them is placed, but `ops` may still hold operations that make room.
+    /// Places runs of units. The runs lie in one block without gaps between them, or make up at most one clustered page
+    /// in all. On [`Stall`] none of them is placed, but `ops` may still hold operations that make room.
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall>;
 
     /// Places the first clustered pages of the host in order, without emitting operations. The result is the same

@@ -9,9 +9,9 @@
 //! copying). Otherwise its translation page is written again, once for all of its units that moved together.
 //!
 //! The paper leaves open when this write happens. Here it comes with the next host read or write, before the request
-//! itself, and not in the middle of a collection. While no erased block is available it waits, the entries stay in memory beyond the cache
-//! ([`MapCounts::held_max`]), and the host goes first: making room never depends on room. An entry of a translation
-//! page that was never written counts as a hit, because the directory alone answers it.
+//! itself, and not in the middle of a collection. While no erased block is available it waits, the entries stay in
+//! memory beyond the cache ([`MapCounts::held_max`]), and the host goes first: making room never depends on room. An
+//! entry of a translation page that was never written counts as a hit, because the directory alone answers it.
 //!
 //! Differences from the paper: translation pages share blocks with data; the eviction policy is the one in `cache`;
 //! TRIM changes entries too. After a power cut the entries come from a scan of the spare areas, as with page

@@ -1,8 +1,8 @@
 //! A page-mapped log over block-mapped data (`irbw` 2.1: sector mapping for log blocks, block mapping for data
 //! blocks).
 //!
-//! All host writes are appended to the log of their group, which is page-mapped. All groups together have at most
-//! `log_blocks` log blocks. A log block that comes to hold the units of one data block in order becomes the data
+//! All host writes are appended to the log of their group, which is page-mapped. The groups share `log_blocks` log
+//! blocks evenly, rounded up, at least one each. A log block that comes to hold the units of one data block in order becomes the data
 //! block (switch merge). When the log is full, the log block with the fewest valid units is cleaned, the first one
 //! among equals:
 //!

@@ -77,7 +77,8 @@ pub struct Gc {
     pub choices: u32,
     /// Which data has blocks of its own.
     pub separate: Separation,
-    /// Share of a group's blocks, in percent. If fewer of them are erased, collection runs in idle time. 0 disables it.
+    /// Share of a group's blocks, in percent. If fewer of them are erased or being erased, collection runs in idle time.
+    /// 0 disables it.
     pub background_percent: f64,
     /// Time without a request in flight before collection in idle time starts.
     pub background_delay: Dur,

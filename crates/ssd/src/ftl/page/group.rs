@@ -16,7 +16,7 @@ pub(super) const COLD: usize = 3;
 pub(super) struct Open {
     pub(super) cblock: u32,
     pub(super) next: u32,
-    /// Number of blocks opened before it. With planes in step, they agree on this number.
+    /// With planes in step, the number of the block in the order of opening; the planes of a die agree on it. Otherwise 0.
     pub(super) nth: u32,
 }
 

@@ -83,7 +83,7 @@ mod tests {
             write(&mut heat, lpn, 1);
         }
         assert!((0..100).all(|lpn| !heat.is_hot(Lpn(lpn))));
-        // Counts are capped at fifteen, so three halvings are enough to make any unit cold.
+        // Counts are capped at fifteen. The three halvings during the following writes make unit 3 cold.
         write(&mut heat, 3, 90);
         write(&mut heat, 4, 10);
         assert!(heat.is_hot(Lpn(3)) && heat.is_hot(Lpn(4)));
