@@ -2,9 +2,9 @@
 //! blocks).
 //!
 //! All host writes are appended to the log of their group, which is page-mapped. The groups share `log_blocks` log
-//! blocks evenly, rounded up, at least one each. A log block that comes to hold the units of one data block in order becomes the data
-//! block (switch merge). When the log is full, the log block with the fewest valid units is cleaned, the first one
-//! among equals:
+//! blocks evenly, rounded up, at least one each. A log block that comes to hold the units of one data block in order
+//! becomes the data block (switch merge). When the log is full, the log block with the fewest valid units is cleaned,
+//! the first one among equals:
 //!
 //! - If at most half of the block is valid, its hot units get a second chance: they are copied to the end of the log
 //!   (Lim, Lee and Moon, "FASTer FTL for enterprise-class flash memory SSDs", SNAPI 2010). A unit is hot as long as it
