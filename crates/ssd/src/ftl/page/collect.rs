@@ -11,7 +11,7 @@ use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 use crate::spec::Victim;
 use fathom_base::Lpn;
 
-/// A host write that needs room collects until this many blocks of its group are erased or being erased.
+/// Collection stops once a group has this many blocks that are erased or being erased.
 const EXCHANGE: u32 = 3;
 
 impl PageFtl {
