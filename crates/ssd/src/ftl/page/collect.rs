@@ -11,7 +11,7 @@ use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 use crate::spec::Victim;
 use fathom_base::Lpn;
 
-/// Collection stops once a group has this many blocks that are erased or being erased.
+/// Collection for a host write stops once the group has this many blocks that are erased or being erased.
 const EXCHANGE: u32 = 3;
 
 impl PageFtl {
