@@ -1,8 +1,8 @@
 //! The drive file: all parameters of a drive, with their units.
 //!
-//! Unknown keys are refused. [`Spec::from_toml`] reports the line and key of an error and the allowed values;
-//! [`Spec::check`] refuses specs that cannot be built. The number of blocks follows from `capacity` and
-//! `over_provisioning_percent`, so that the capacity is an input and not a result.
+//! Unknown keys are refused. [`Spec::from_toml`] reports the line and the key of an error and the allowed values.
+//! [`Spec::check`] refuses a drive that cannot be built. The number of blocks follows from `capacity` and
+//! `over_provisioning_percent`, so that the capacity is a setting and not a result.
 
 mod check;
 mod listed;
@@ -31,7 +31,7 @@ pub struct Spec {
     /// The kind of drive that the file describes.
     #[serde(default)]
     pub kind: Kind,
-    /// Name of the drive, for people.
+    /// Name of the drive for reports.
     pub name: String,
     /// Bytes that the host can address.
     pub capacity: Bytes,
@@ -50,30 +50,30 @@ pub struct Spec {
     /// Garbage collection and wear levelling.
     #[serde(default)]
     pub gc: Gc,
-    /// Faults: bad blocks, failing programs and erases.
+    /// Bad blocks and failures of flash operations.
     #[serde(default)]
     pub faults: Faults,
-    /// Random variation between measurements.
+    /// Random variation between two measurements.
     #[serde(default)]
     pub noise: Noise,
 }
 
-/// The host link: commands are processed one after another, then their data is transferred.
+/// The host link. Commands are processed one after another, then their data is transferred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Protocol. Both directions share the bandwidth of a SATA link; NVMe has `bandwidth` in each direction.
+    /// Protocol. Both directions share a SATA link; an NVMe link has `bandwidth` in each direction.
     pub protocol: Protocol,
     /// Payload bandwidth of the link.
     pub bandwidth: Rate,
-    /// Controller time per command; commands queue for it.
+    /// Controller time for one command. Commands queue for it.
     pub command_overhead: Dur,
-    /// Additional latency of every command; it does not occupy the controller.
+    /// Additional latency of every command. Latencies of different commands overlap.
     #[serde(default)]
     pub latency: Dur,
-    /// Maximum number of commands in flight; 1 is a SATA drive without NCQ.
+    /// Maximum number of commands in flight. 1 is a SATA drive without NCQ.
     pub queue_depth: u32,
-    /// Logical block size: the unit of addressing.
+    /// Size of the unit of address.
     #[serde(default = "sector")]
     pub logical_block: Bytes,
     /// Maximum length of a command.
@@ -100,9 +100,9 @@ pub struct Flash {
     pub channels: u32,
     /// Packages on each channel.
     pub packages_per_channel: u32,
-    /// Dies in each package; a die executes one operation at a time.
+    /// Dies in each package. A die works on one operation at a time.
     pub dies_per_package: u32,
-    /// Planes in each die, which can operate in step.
+    /// Planes in each die. They can work in step.
     pub planes_per_die: u32,
     /// Pages in a block.
     pub pages_per_block: u32,
@@ -110,33 +110,34 @@ pub struct Flash {
     pub page: Bytes,
     /// Transfer rate of a channel's bus.
     pub bus: Rate,
-    /// Time from array to page register (tR).
+    /// Time to read a page from the array into the page register (tR).
     pub read: Dur,
-    /// Time from page register to array (tPROG).
+    /// Time to program a page from the page register into the array (tPROG).
     pub program: Dur,
-    /// Program times of the pages of a word line (such as LSB, CSB and MSB pages), which repeat within a block. Empty if
-    /// all pages take `program`; otherwise `program` is their mean.
+    /// Program times of the pages of a word line, such as LSB, CSB and MSB pages, which alternate within a block. If
+    /// empty, all pages take `program`; otherwise `program` must be their mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program_steps: Vec<Dur>,
     /// How consecutive programs on a die overlap.
     #[serde(default)]
     pub program_mode: ProgramMode,
-    /// Erase time of a block (tBERS).
+    /// Time to erase a block (tBERS).
     pub erase: Dur,
-    /// Clustered page: bytes that the drive reads and writes as one.
+    /// Bytes that the drive reads and writes as one page.
     pub clustered_page: Bytes,
-    /// Clustered block: bytes that the drive erases as one.
+    /// Bytes that the drive erases as one block.
     pub clustered_block: Bytes,
-    /// Priorities on a channel and on a die.
+    /// Priority of operations on a channel and on a die.
     #[serde(default)]
     pub arbitration: Arbitration,
-    /// Time from a read's suspend command until the array is free for it (`arbitration = "suspend"` only).
+    /// Time from the suspend command of a read until the array is free for it (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_latency: Dur,
-    /// Time lost by a program, a copy or an erase that is resumed after reads (`arbitration = "suspend"` only).
+    /// Time that a program, a copy or an erase loses each time it resumes after reads (`arbitration = "suspend"` only).
     #[serde(default)]
     pub suspend_overhead: Dur,
-    /// Whether a page can be moved within its plane without crossing the bus (copy-back, without error correction).
+    /// Whether a page can be moved within its plane without crossing the bus (copy-back). There is no error correction
+    /// on the way.
     #[serde(default)]
     pub copy_back: bool,
 }
@@ -145,23 +146,24 @@ pub struct Flash {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMode {
-    /// No overlap: each program crosses the bus, then occupies the array.
+    /// No overlap: each one crosses the bus, then is programmed in the array.
     #[default]
     Page,
     /// The next program crosses the bus while the array works (cache program).
     Cache,
-    /// Waiting programs for other planes of a die with the same page number are programmed in step (multi-plane program).
+    /// Programs that wait for different planes of a die and have the same page number are programmed in step
+    /// (multi-plane program).
     MultiPlane,
 }
 
-/// Priorities on a channel and on a die.
+/// Priority of operations on a channel and on a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// Commands are sent between transfers: a read starts in the array as soon as its die is free.
     #[default]
     CommandFirst,
-    /// A read's command queues behind the transfers that were booked before it.
+    /// The command of a read queues behind the transfers that were booked before it.
     InOrder,
     /// Like command-first, and reads overtake the programs and erases that wait for their die.
     ReadFirst,
@@ -169,7 +171,7 @@ pub enum Arbitration {
     Suspend,
 }
 
-/// Random variation between measurements, drawn from the seed.
+/// Random variation between two measurements. All of it is drawn from the seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Noise {
@@ -177,7 +179,7 @@ pub struct Noise {
     pub command_percent: f64,
     /// Standard deviation of the time of each flash operation, in percent of its mean.
     pub flash_percent: f64,
-    /// Mean time between two pieces of background work, each on one station; zero for none.
+    /// Mean time between two pieces of background work, each on one die. Zero disables background work.
     pub background_interval: Dur,
     /// Mean duration of a piece of background work.
     pub background_duration: Dur,
@@ -191,13 +193,14 @@ fn max_request() -> Bytes {
 }
 
 impl Spec {
-    /// Returns the log blocks of each of `groups` groups, for a drive with `log_blocks` log blocks.
+    /// Returns the number of log blocks in each of `groups` groups of a drive with `log_blocks`, rounded up. It is at
+    /// least the minimum of the mapping.
     pub(crate) fn logs_per_group(&self, log_blocks: u32, groups: u32) -> u32 {
         let least = self.mapping.kind.needs().logs_min;
         log_blocks.div_ceil(groups).max(least)
     }
 
-    /// Returns the size of a mapped unit in bytes.
+    /// Returns the mapped unit in bytes.
     pub fn unit(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.clustered_page).0
     }

@@ -1,12 +1,13 @@
 //! Block padding LRU (Kim and Ahn, "BPLRU: a buffer management scheme for improving random writes in flash
 //! storage", FAST 2008).
 //!
-//! *Block-level LRU*: a write to any page makes its whole block the newest; the oldest block leaves. *Page
-//! padding*: its other pages are read and the block is written whole and in order, so that a drive with log
-//! blocks can switch instead of merging. *LRU compensation*: a block that was written once from its first page
-//! to its last, in order, is not expected back and becomes the oldest.
+//! - *Block-level LRU*: a write to any page makes its whole block the newest. The oldest block is evicted.
+//! - *Page padding*: the other pages of an evicted block are read, and the block is written whole and in order. A drive
+//!   with log blocks can then do a switch merge instead of a full merge.
+//! - *LRU compensation*: a block that was written once in order, from its first page to its last, is not expected to be
+//!   rewritten. It becomes the oldest.
 //!
-//! Every write to the block breaks a sequence that it does not continue, until the block leaves.
+//! A write that does not continue the sequence breaks it, until the block leaves.
 
 use super::groups::Groups;
 use super::links::{Links, List};
@@ -23,17 +24,17 @@ striping or page mapping, neighbouring pages do not share a block, and padding o
 assumes that every page of a block can be read, and does not use elements.",
 );
 
-/// The next page would have to go backwards: the block is not written in order.
+/// Value of `next` for a block that is not written in order.
 const BROKEN: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
     number: u32,
-    /// The page of the block that would go on in order.
+    /// The page of the block that would continue the sequence.
     next: u32,
 }
 
-/// Blocks from the oldest to the newest.
+/// Blocks in order of age.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     block_pages: u32,
@@ -44,7 +45,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The block, now the newest; or the oldest, if this page completes it in order.
+    /// Makes the block the newest, or the oldest if this page completes it in order.
     #[inline]
     fn renew(&mut self, block: u32, page: u32) {
         let (at, about) = (page % self.block_pages, self.blocks.about_mut(block));

@@ -1,10 +1,11 @@
 //! Element-level parallel optimization (`epo` Figure 3).
 //!
-//! A queue for every element. A page that is found is replaced and moves to the head of its queue (step 15). On
-//! a full buffer one victim leaves from the tail of every queue, all of them together (steps 18 to 21).
+//! There is one queue for every flash element. A page that is found in the buffer is replaced and moves to the head of
+//! its queue (step 15). When the buffer is full, one victim leaves from the tail of every queue, all of them together
+//! (steps 18 to 21).
 //!
-//! Step 24 of the figure adds one block less than there are elements to the free pool, whatever left. A queue
-//! can be empty, and then gives no victim; here the pool grows by what left.
+//! Step 24 of the figure always adds one block less than there are elements to the free pool. But an empty queue gives
+//! no victim, so here the pool grows by the number of evicted pages.
 
 use super::links::{Links, List};
 use super::policy::{Elements, How, Leaving, Policy, Shape};
@@ -19,13 +20,13 @@ blocks, here as many are free as pages were evicted. The element follows from th
 puts elsewhere is in the wrong queue.",
 );
 
-/// A queue for every element.
+/// One queue for every element.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     elements: Elements,
     queues: Vec<List>,
     links: Links,
-    /// Slot to queue.
+    /// Queue of each slot.
     of: Vec<u32>,
 }
 

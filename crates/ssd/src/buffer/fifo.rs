@@ -10,5 +10,5 @@ so rewriting saves no programming. Source: parameter-aware-io, 4.3 (three of its
 a request is evicted unchanged. It does not use blocks, streams or elements.",
 );
 
-/// Requests in the order in which they came.
+/// Requests in order of arrival.
 pub(crate) type Order = Requests<false>;

@@ -1,4 +1,4 @@
-//! Slots in groups: the pages of a request, of a block, of a stream.
+//! Groups of slots: the pages of a request, a block or a stream.
 
 use super::links::{Links, List, NONE};
 
@@ -9,12 +9,12 @@ struct Group<T> {
     about: T,
 }
 
-/// Groups of slots; a slot is in at most one. `T` is what a policy notes of a group.
+/// Groups of slots. A slot is in at most one group. `T` is the data that a policy stores for a group.
 #[derive(Clone, Debug)]
 pub(super) struct Groups<T> {
     groups: Vec<Group<T>>,
     unused: Vec<u32>,
-    /// Slot to group.
+    /// Group of each slot.
     of: Vec<u32>,
     links: Links,
 }
@@ -31,7 +31,7 @@ impl<T> Default for Groups<T> {
 }
 
 impl<T: Copy> Groups<T> {
-    /// A new group, empty.
+    /// Creates an empty group.
     pub(super) fn open(&mut self, about: T) -> u32 {
         let group = Group {
             members: List::default(),
@@ -50,24 +50,24 @@ impl<T: Copy> Groups<T> {
         }
     }
 
-    /// An empty group goes; its number comes back with another.
+    /// Removes an empty group. Its number is used again for another group.
     pub(super) fn close(&mut self, group: u32) {
         self.unused.push(group);
     }
 
-    /// What is noted of a group.
+    /// Returns the data of a group.
     #[inline]
     pub(super) fn about(&self, group: u32) -> T {
         self.groups[group as usize].about
     }
 
-    /// What is noted of a group, to change.
+    /// Returns the data of a group for modification.
     #[inline]
     pub(super) fn about_mut(&mut self, group: u32) -> &mut T {
         &mut self.groups[group as usize].about
     }
 
-    /// A slot that is in no group joins one.
+    /// Adds a slot, which must be in no group, to a group.
     #[inline]
     pub(super) fn join(&mut self, group: u32, slot: u32) {
         let index = slot as usize;
@@ -80,7 +80,7 @@ impl<T: Copy> Groups<T> {
         self.links.append(&mut group.members, slot);
     }
 
-    /// A slot leaves its group: which it was, and how many are left in it.
+    /// Removes a slot from its group. Returns the group and the number of slots left in it.
     #[inline]
     pub(super) fn leave(&mut self, slot: u32) -> (u32, u32) {
         let id = std::mem::replace(&mut self.of[slot as usize], NONE);
@@ -90,19 +90,19 @@ impl<T: Copy> Groups<T> {
         (id, group.count)
     }
 
-    /// The group of a slot.
+    /// Returns the group of a slot.
     #[inline]
     pub(super) fn of(&self, slot: u32) -> u32 {
         self.of[slot as usize]
     }
 
-    /// Slots in a group.
+    /// Returns the number of slots in a group.
     #[inline]
     pub(super) fn count(&self, group: u32) -> u32 {
         self.groups[group as usize].count
     }
 
-    /// The slots of a group, in the order in which they joined.
+    /// Iterates over the slots of a group in the order in which they joined.
     pub(super) fn members(&self, group: u32) -> impl Iterator<Item = u32> + '_ {
         self.links.iter(self.groups[group as usize].members)
     }

@@ -1,14 +1,15 @@
 //! Large Block CLOCK (Debnath, Subramanya, Du and Lilja, "Large Block CLOCK (LB-CLOCK): a write caching algorithm
 //! for solid state disks", MASCOTS 2009).
 //!
-//! Blocks on a clock. Where room is needed and there is no candidate, the hand goes round once and makes a candidate
-//! of every block. The candidate with the most pages in the buffer leaves whole, and so do the others as room is
-//! needed; a block that is written is recent, and no candidate until the hand goes round again.
+//! Blocks are on a clock. If room is needed and there is no candidate, the hand makes one full round and marks every
+//! block as a candidate. The candidate with the most pages in the buffer is evicted whole, and so are further
+//! candidates as room is needed. A write to a block makes it recent: it is no candidate until the next round of the
+//! hand.
 //!
-//! The paper publishes the two measures, recency and pages present, and that the priority between them follows
-//! the workload. That the hand goes a full round at a time, so that a block is recent or a candidate and needs no
-//! bit besides, and that of equal candidates the one that the hand met first leaves, is decided here. A step of
-//! the hand is paid for by the write that made the block recent, so that the cost of a page is constant.
+//! The paper publishes the two measures, recency and number of pages, and that their priority depends on the workload.
+//! Two decisions were made here. The hand makes a full round at a time, so that a block is either recent or a candidate
+//! and needs no further bit. Among equal candidates, the first one that the hand met is evicted. Each step of the hand
+//! is paid for by the write that made the block recent, so that the cost of a page is constant.
 
 use super::groups::Groups;
 use super::links::{Links, List};
@@ -30,24 +31,24 @@ struct Block {
     candidate: bool,
 }
 
-/// Blocks on a clock, and candidates by the number of their pages.
+/// Blocks on a clock, and candidates grouped by their number of pages.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     block_pages: u32,
     blocks: Groups<Block>,
     ring: Links,
-    /// In order of arrival: the hand goes from the oldest to the newest.
+    /// Blocks in order of arrival. The hand moves from the oldest to the newest.
     clock: List,
     sized: Links,
-    /// Candidates with this many pages, less one.
+    /// Entry `n - 1` is the list of candidates with `n` pages.
     candidates: Vec<List>,
-    /// No candidate has more pages than this.
+    /// Upper bound of the number of pages of any candidate.
     most: u32,
     by_number: FxHashMap<u32, u32>,
 }
 
 impl Order {
-    /// The candidates of as many pages as the block has.
+    /// Returns the list of candidates with `pages` pages.
     #[inline]
     fn like(&mut self, pages: u32) -> &mut List {
         &mut self.candidates[pages as usize - 1]
@@ -61,7 +62,7 @@ impl Order {
         self.sized.append(list, block);
     }
 
-    /// The block was written.
+    /// Records a write to the block: it is no longer a candidate.
     #[inline]
     fn mark(&mut self, block: u32, pages_before: u32) {
         if self.blocks.about(block).candidate {
@@ -72,7 +73,7 @@ impl Order {
         self.blocks.about_mut(block).candidate = false;
     }
 
-    /// The hand goes round once: there was no candidate.
+    /// Moves the hand once round, because there was no candidate: every block becomes one.
     fn go_round(&mut self) {
         let mut block = self.clock.oldest;
         while block != super::links::NONE {
@@ -81,7 +82,7 @@ impl Order {
         }
     }
 
-    /// The candidate with the most pages.
+    /// Returns the candidate with the most pages.
     fn largest(&mut self) -> Option<u32> {
         while self.most > 0 {
             let list = *self.like(self.most);

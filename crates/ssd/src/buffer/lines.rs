@@ -1,11 +1,12 @@
-//! The memory for writes: dirty sectors in lines of one clustered page, in order of age.
+//! The write buffer: dirty sectors in lines of one clustered page each, in order of age.
 //!
-//! FIFO buffer: a line is joined only while it is the newest. Cache: any line is joined and becomes the newest.
-//! Without a buffer the same structure is the staging memory of the controller, of any size, and a line is never
-//! joined. Lines that are being programmed have left the order but still take room.
+//! A FIFO buffer joins a write only to the newest line. A cache joins a write to any line of the same clustered page,
+//! which becomes the newest. Without a buffer, the same structure is the staging memory of the controller, without a
+//! limit of size, and a write never joins a line. Lines that are being programmed have left the order but still take
+//! room.
 //!
-//! Lines that a flush waits for leave in order of age. What leaves to make room is asked of the policy where it
-//! has an order of its own ([`super::policy`]): the oldest line, or lines that leave together.
+//! Lines that a flush waits for leave in order of age. To make room, the oldest line leaves, unless the policy has an
+//! order of its own ([`super::policy`]). Then the policy chooses the lines, which may leave together.
 
 mod leave;
 mod parked;
@@ -23,7 +24,7 @@ use super::{AnyPolicy, WritePolicy};
 use parts::{Line, Parked, Room, Together};
 use rustc_hash::FxHashMap;
 
-/// Dirty lines.
+/// The dirty lines of a write buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteLines {
     joins_any: bool,
@@ -36,7 +37,7 @@ pub(crate) struct WriteLines {
     age: List,
     insertions: u64,
     by_cline: FxHashMap<u32, u32>,
-    /// `None` where lines leave in order of age.
+    /// `None` if lines leave in order of age.
     policy: Option<AnyPolicy>,
     request: u64,
     together: Together,
@@ -44,8 +45,8 @@ pub(crate) struct WriteLines {
 }
 
 impl WriteLines {
-    /// Lines that leave in order of age, or as the policy says where it is of another kind: the order of use of
-    /// lines is that of age here.
+    /// Creates a buffer that evicts in order of age with `no-cache`, FIFO and LRU, because the lines are kept in that
+    /// order anyway. Other policies choose themselves.
     pub(crate) fn new(setup: &LineSetup) -> Self {
         let by_age = matches!(
             setup.policy,
@@ -56,7 +57,8 @@ impl WriteLines {
         Self { policy, ..lines }
     }
 
-    /// Lines that leave as the policy says: for FIFO and LRU, all that are left of a request.
+    /// Creates a buffer in which the policy always chooses. FIFO and LRU then evict all lines left of a request
+    /// together.
     pub(super) fn by_request(setup: &LineSetup) -> Self {
         Self {
             joins_any: setup.policy.is_cache(),
@@ -76,44 +78,44 @@ impl WriteLines {
         }
     }
 
-    /// Whether no line waits to be programmed.
+    /// Returns true if no line waits to be programmed.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.age.is_empty()
     }
 
-    /// Whether only one line waits.
+    /// Returns true if at most one line waits.
     pub(crate) fn has_one_line(&self) -> bool {
         self.age.oldest == self.age.newest
     }
 
-    /// Counts insertions: the mark up to which a flush drains.
+    /// Returns the number of insertions so far. A flush drains the lines up to such a mark.
     pub(crate) fn insertions(&self) -> u64 {
         self.insertions
     }
 
-    /// Whether the oldest line became dirty at or before `mark`. Lines that are due are never moved, so that
-    /// all of them stand in front.
+    /// Returns true if the oldest line became dirty at or before `mark`. Lines that are due are never moved, so all of
+    /// them are in front.
     pub(crate) fn oldest_is_due(&self, mark: u64) -> bool {
         !self.is_empty() && self.is_due(self.age.oldest, mark)
     }
 
-    /// Whether a line became dirty at or before `mark`.
+    /// Returns true if a line became dirty at or before `mark`.
     pub(crate) fn is_due(&self, id: u32, mark: u64) -> bool {
         self.lines[id as usize].since <= mark
     }
 
-    /// Whether a second write to a line replaces the first.
+    /// Returns true if a second write to a line replaces the first.
     pub(crate) fn is_cache(&self) -> bool {
         self.joins_any
     }
 
-    /// The line that may still grow.
+    /// Returns the newest line. In a FIFO buffer only this line can still grow.
     pub(crate) fn newest(&self) -> Option<u32> {
         Some(self.age.newest).filter(|&id| id != NONE)
     }
 
-    /// Sectors that a write of `sectors` from `first` on would add to what is dirty.
+    /// Returns the number of sectors that a write of `sectors` from `first` on would add to the dirty ones.
     pub(crate) fn growth(&self, cline: u32, first: u32, sectors: u32) -> u32 {
         let id = self.joinable(cline);
         if id == NONE {
@@ -123,7 +125,7 @@ impl WriteLines {
         }
     }
 
-    /// The line that a write to a clustered page would join, or [`NONE`].
+    /// Returns the line that a write to a clustered page would join, or [`NONE`].
     #[inline]
     fn joinable(&self, cline: u32) -> u32 {
         if self.joins_any {
@@ -135,8 +137,8 @@ impl WriteLines {
         if joins { newest } else { NONE }
     }
 
-    /// Data has arrived; gives the line that holds it. A cache moves the line to the newest place unless it is
-    /// due (dirty since `due_mark` or earlier).
+    /// Inserts data that has arrived and returns the line that holds it. A cache moves the line to the newest place,
+    /// unless the line is due (dirty since `due_mark` or earlier).
     pub(crate) fn insert(&mut self, piece: Piece, due_mark: u64) -> u32 {
         let Piece {
             cline,
@@ -196,14 +198,14 @@ impl WriteLines {
         id
     }
 
-    /// What a line of this piece alone would hold.
+    /// Fills in the view of a line that would consist of this piece alone.
     pub(crate) fn view_of(&self, piece: Piece, into: &mut LineView) {
         (into.id, into.cline, into.owner) = (NONE, piece.cline, piece.owner);
         (into.dirty, into.whole) = (piece.sectors, false);
         self.masks.range(piece.first, piece.sectors, &mut into.mask);
     }
 
-    /// A line leaves the order; its sectors keep their room until [`WriteLines::release`].
+    /// Takes a line out of the order. Its sectors keep their room until [`WriteLines::release`].
     fn remove(&mut self, id: u32) {
         self.links.detach(&mut self.age, id);
         let Line { cline, covered, .. } = self.lines[id as usize];
@@ -230,7 +232,7 @@ impl WriteLines {
         }
     }
 
-    /// Lines of a clustered page, newest first.
+    /// Iterates over the lines of a clustered page, newest first.
     pub(crate) fn lines_of(&self, cline: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self.by_cline.get(&cline).copied();
         std::iter::successors(first, |&id| {
@@ -238,17 +240,18 @@ impl WriteLines {
         })
     }
 
-    /// Whether any line of a clustered page holds a sector dirty.
+    /// Returns true if a sector is dirty in any line of a clustered page.
     pub(crate) fn holds(&self, cline: u32, sector: u32) -> bool {
         self.lines_of(cline).any(|id| self.line_holds(id, sector))
     }
 
-    /// Whether a line holds a sector dirty.
+    /// Returns true if a sector is dirty in a line.
     pub(crate) fn line_holds(&self, id: u32, sector: u32) -> bool {
         self.masks.holds(id, sector)
     }
 
-    /// Forgets sectors of a clustered page: they were trimmed. Gives the owners of the lines that had no others.
+    /// Discards trimmed sectors of a clustered page. Returns the owners of the lines that have no other sectors and are
+    /// removed.
     pub(crate) fn discard(&mut self, cline: u32, first: u32, sectors: u32) -> Vec<u32> {
         let ids: Vec<u32> = self.lines_of(cline).collect();
         let mut owners = Vec::new();

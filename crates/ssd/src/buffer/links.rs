@@ -1,9 +1,9 @@
-//! Doubly linked lists over small numbers, in flat arrays: what every order in the buffers is made of.
+//! Doubly linked lists of small numbers, in flat arrays. All orders in the buffers are built from them.
 //!
-//! One [`Links`] holds any number of lists, as long as a number is in at most one of them. It does not know in
-//! which: the caller names the list.
+//! One [`Links`] holds any number of lists, as long as each number is in at most one of them. It does not know the list
+//! of a number, so the caller passes it.
 
-/// No number.
+/// Marks the absence of a number.
 pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ struct Link {
     newer: u32,
 }
 
-/// The ends of a list; [`NONE`] in both where it is empty.
+/// The two ends of a list. Both are [`NONE`] if it is empty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     pub(super) oldest: u32,
@@ -27,7 +27,7 @@ impl Default for List {
 }
 
 impl List {
-    /// Whether nothing is in it.
+    /// Returns true if the list is empty.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.oldest == NONE
@@ -56,7 +56,7 @@ impl Links {
         }
     }
 
-    /// Puts a number that is in no list at the newest end.
+    /// Adds a number that is in no list at the newest end.
     #[inline]
     pub(super) fn append(&mut self, list: &mut List, id: u32) {
         self.set(id, list.newest, NONE);
@@ -67,7 +67,7 @@ impl Links {
         list.newest = id;
     }
 
-    /// Puts a number that is in no list at the oldest end.
+    /// Adds a number that is in no list at the oldest end.
     pub(super) fn prepend(&mut self, list: &mut List, id: u32) {
         self.set(id, NONE, list.oldest);
         match list.oldest {
@@ -77,7 +77,7 @@ impl Links {
         list.oldest = id;
     }
 
-    /// Takes a number out of the list that it is in.
+    /// Removes a number from its list.
     #[inline]
     pub(super) fn detach(&mut self, list: &mut List, id: u32) {
         let Link { older, newer } = self.0[id as usize];
@@ -91,7 +91,7 @@ impl Links {
         }
     }
 
-    /// Moves a number of the list to its newest end.
+    /// Moves a number to the newest end of its list.
     #[inline]
     pub(super) fn renew(&mut self, list: &mut List, id: u32) {
         if list.newest != id {
@@ -100,13 +100,13 @@ impl Links {
         }
     }
 
-    /// The number after `id`, or [`NONE`].
+    /// Returns the number after `id` towards the newest end, or [`NONE`].
     #[inline]
     pub(super) fn newer(&self, id: u32) -> u32 {
         self.0[id as usize].newer
     }
 
-    /// From the oldest to the newest.
+    /// Iterates from the oldest to the newest.
     pub(super) fn iter(&self, list: List) -> impl Iterator<Item = u32> + '_ {
         let some = |id: u32| Some(id).filter(|&id| id != NONE);
         std::iter::successors(some(list.oldest), move |&id| some(self.newer(id)))

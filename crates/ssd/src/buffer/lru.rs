@@ -1,4 +1,4 @@
-//! Evicts the least recently written (`epo` IV.A; `parameter-aware-io` 4.3: a cache).
+//! Evicts the least recently written page or request (`epo` IV.A; `parameter-aware-io` 4.3: a cache).
 
 use super::requests::Requests;
 use fathom_base::About;
@@ -11,5 +11,5 @@ request has written, and a rewritten page belongs to the later request. Inside t
 age. It does not use blocks, streams or elements.",
 );
 
-/// Requests in the order in which they were written last.
+/// Requests in order of their last write.
 pub(crate) type Order = Requests<true>;

@@ -1,6 +1,6 @@
-//! Which sectors of a line are dirty: a bit each.
+//! The dirty sectors of each line, one bit for each sector.
 
-/// A mask for every line, all of one length.
+/// One bit mask for every line, all of the same length.
 #[derive(Clone, Debug)]
 pub(super) struct Masks {
     words: usize,
@@ -8,7 +8,7 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// For lines of that many sectors.
+    /// Creates masks for lines of `sectors_per_line` sectors.
     pub(super) fn new(sectors_per_line: u32) -> Self {
         Self {
             words: (sectors_per_line as usize).div_ceil(64),
@@ -26,7 +26,7 @@ impl Masks {
         &mut self.bits[line as usize * self.words..][..self.words]
     }
 
-    /// A line begins, with nothing dirty.
+    /// Starts a line that has no dirty sectors.
     pub(super) fn open(&mut self, line: u32) {
         let end = (line as usize + 1) * self.words;
         if self.bits.len() < end {
@@ -35,7 +35,7 @@ impl Masks {
         self.of_mut(line).fill(0);
     }
 
-    /// Dirty sectors of a range.
+    /// Returns the number of dirty sectors in a range.
     pub(super) fn count(&self, line: u32, first: u32, sectors: u32) -> u32 {
         let words = self.of(line).iter().enumerate();
         words
@@ -55,20 +55,20 @@ impl Masks {
         }
     }
 
-    /// Whether a sector is dirty.
+    /// Returns true if a sector is dirty.
     #[inline]
     pub(super) fn holds(&self, line: u32, sector: u32) -> bool {
         self.of(line)[(sector / 64) as usize] >> (sector % 64) & 1 == 1
     }
 
-    /// The mask of a line.
+    /// Copies the mask of a line.
     #[inline]
     pub(super) fn copy(&self, line: u32, into: &mut Vec<u64>) {
         into.clear();
         into.extend_from_slice(self.of(line));
     }
 
-    /// The mask that a line of one range would have.
+    /// Writes the mask that a line with only this range dirty would have.
     #[inline]
     pub(super) fn range(&self, first: u32, sectors: u32, into: &mut Vec<u64>) {
         into.clear();
@@ -76,7 +76,7 @@ impl Masks {
     }
 }
 
-/// The bits of word `w` that lie in `first..first + sectors`.
+/// Returns the bits of word `w` that lie in `first..first + sectors`.
 #[inline]
 fn span(w: usize, first: u32, sectors: u32) -> u64 {
     let base = w as u32 * 64;

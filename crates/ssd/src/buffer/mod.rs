@@ -1,7 +1,8 @@
-//! The drive's memory: for writes and for reads. State machines without time and bytes; the engine moves the data.
+//! Write buffer and read buffer of the drive. They are state machines without time and data; the engine moves the data.
 //!
-//! Writes: [`lines`] holds what is dirty and how much room there is, a [`policy`] what leaves when room is needed,
-//! one file for each. The same two run inside the drive and, page by page, in front of one ([`reshape`]).
+//! For writes, [`lines`] holds the dirty sectors and accounts for the room, and a [`policy`] chooses what to evict.
+//! Each policy has a file of its own. Both are used inside the drive and, page by page, in front of a drive
+//! ([`reshape`]).
 
 mod bplru;
 mod epo;
@@ -34,18 +35,18 @@ const BUFFER: Kind = Kind {
     text: Text::Prose,
 };
 
-/// One line for each policy: its name in a drive file, its entry (`ABOUT` of its file), and the way to it without dynamic
-/// dispatch.
+/// Lists the policies, one per line: the name in a drive file and the module, which has the description (`ABOUT`) and
+/// the state (`Order`). Generates the enum of names and an enum of states that needs no dynamic dispatch.
 macro_rules! buffers {
     ($($policy:ident = $name:literal, $file:ident;)+) => {
         names! {
-            /// How the memory for writes keeps order, and what leaves it when it is full.
+            /// Eviction policy of the write buffer: the order of its pages, and which of them leave when it is full.
             pub enum WritePolicy of BUFFER in POLICIES {
                 $($policy = $name, $file::ABOUT.example(concat!($name, ",capacity=8MiB"));)+
             }
         }
 
-        /// A policy with its state. An enum, so that no page pays for dynamic dispatch.
+        /// A policy with its state. It is an enum, so that no page pays for dynamic dispatch.
         #[derive(Clone, Debug)]
         pub(crate) enum AnyPolicy {
             $($policy($file::Order)),+
@@ -80,7 +81,7 @@ buffers! {
 }
 
 impl WritePolicy {
-    /// Whether a second write to a page replaces the first, whatever came between them.
+    /// Returns true if a second write to a page replaces the first, even if other pages were written in between.
     pub fn is_cache(self) -> bool {
         !matches!(self, WritePolicy::NoCache | WritePolicy::Fifo)
     }

@@ -1,4 +1,4 @@
-//! No buffer: every request goes on as it came (`epo` IV.A, the baseline of its comparison).
+//! No buffer: every request is passed on unchanged (`epo` IV.A, the baseline of its comparison).
 
 use super::requests::Requests;
 use fathom_base::About;
@@ -9,5 +9,5 @@ No write buffer: every request goes to the flash array unchanged and at once, an
 Source: epo, IV.A, the baseline of its comparison. In a drive file, leave [write_buffer] out.",
 );
 
-/// Never holds anything.
+/// A policy that is never used, because nothing is held.
 pub(crate) type Order = Requests<false>;

@@ -1,7 +1,7 @@
-//! A write buffer of whole pages: any policy, over page numbers alone.
+//! A write buffer of whole pages, with any policy, that handles page numbers only.
 //!
-//! The same lines and the same policies as inside the drive, with lines of one sector. It knows no time and holds
-//! no bytes; [`super::reshape`] puts it in front of a drive.
+//! It uses the same lines and policies as the buffer inside the drive, with lines of one sector. It knows no time and
+//! holds no data. [`super::reshape`] puts it in front of a drive.
 
 use super::WritePolicy;
 use super::lines::{LineSetup, Piece, WriteLines};
@@ -9,38 +9,41 @@ use super::policy::{Elements, How, Shape};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What has an age in a buffer with the policy `lru` or `fifo`. The other policies do not look at it.
+/// The unit of age in a buffer with the policy `lru` or `fifo`. The other policies ignore it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Age {
-    /// A whole request (`epo` IV.A: "the age of each buffered write request"): what is left of it leaves together.
+    /// A whole request (`epo` IV.A: "the age of each buffered write request"). All pages left of it are evicted
+    /// together.
     #[default]
     Request,
-    /// Each page by itself, and each leaves by itself.
+    /// A page. Each page is evicted by itself.
     Page,
 }
 
-/// What makes a buffer of pages.
+/// Parameters of a [`PageBuffer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// What leaves when it is full.
+    /// Eviction policy.
     pub policy: WritePolicy,
-    /// What has an age.
+    /// The unit of age.
     pub age: Age,
-    /// Pages that it holds, 1 to 2^28. Not used by `no-cache`.
+    /// Capacity in pages, 1 to 2^28. Not used by `no-cache`.
     pub capacity_pages: u32,
-    /// Flash elements that pages are striped over, 1 to 65,536: page `p` lies on element `p / stride mod elements`.
+    /// Number of flash elements that pages are striped over, 1 to 65,536. Page `p` lies on element
+    /// `p / stride mod elements`.
     pub elements: u32,
-    /// Neighbouring pages on one element, at least 1.
+    /// Number of consecutive pages on one element, at least 1.
     pub stride_pages: u32,
     /// Pages of a flash block, 1 to 65,536.
     pub block_pages: u32,
-    /// Pages of the drive: a block is not padded beyond them.
+    /// Pages of the drive. A block is not padded beyond its end.
     pub drive_pages: u32,
 }
 
 impl Default for Setup {
-    /// The middle of `epo` Table I: 8 MiB of 4-KiB pages, 48 elements, blocks of 64 pages; a drive of any size.
+    /// The middle values of `epo` Table I: 8 MiB of 4-KiB pages, 48 elements, blocks of 64 pages. The drive size is
+    /// unlimited.
     fn default() -> Self {
         Setup {
             policy: WritePolicy::Epo,
@@ -54,56 +57,57 @@ impl Default for Setup {
     }
 }
 
-/// A buffer that cannot be.
+/// A parameter of a [`PageBuffer`] that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` of a write buffer is {found}: {least} to {most}")]
 pub struct PageBufferError {
-    /// Which number.
+    /// Name of the parameter.
     pub key: &'static str,
-    /// What it is.
+    /// Its value.
     pub found: u32,
-    /// The least that would do.
+    /// Minimum value.
     pub least: u32,
-    /// The most that would do.
+    /// Maximum value.
     pub most: u32,
 }
 
-/// What has left a buffer together.
+/// Pages that were evicted together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evicted {
-    /// Pages, in the order in which they are to be written.
+    /// The pages, in the order in which they are to be written.
     pub pages: Vec<u32>,
-    /// Each is a write of its own, even beside its neighbour.
+    /// Each page is a write of its own, even next to a neighbouring page.
     pub singly: bool,
-    /// The block that they are padded to: its other pages are to be read, and all of it written in order.
+    /// The block that the pages are padded to. Its other pages are to be read, and the whole block is to be written in
+    /// order.
     pub padded: Option<Range<u32>>,
 }
 
-/// What became of a page that was written.
+/// Result of writing a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It replaced the same page in the buffer.
+    /// The page replaced the same page in the buffer.
     Replaced,
-    /// It took new room.
+    /// The page took new room.
     New,
-    /// There is no buffer: it is in [`Evicted`].
+    /// There is no buffer: the page is in [`Evicted`].
     Passed,
 }
 
-/// Pages in a buffer.
+/// A write buffer of whole pages.
 #[derive(Clone, Debug)]
 pub struct PageBuffer {
     lines: WriteLines,
     setup: Setup,
-    /// Pages that were written, each a request of its own where pages have ages.
+    /// Number of pages written. It numbers the requests if each page has an age of its own.
     written: u64,
 }
 
 impl PageBuffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     ///
     /// # Errors
-    /// [`PageBufferError`] for the first number that is out of its range.
+    /// [`PageBufferError`] for the first parameter that is out of range.
     pub fn new(setup: &Setup) -> Result<Self, PageBufferError> {
         let ranges = [
             ("capacity_pages", setup.capacity_pages, 1 << 28),
@@ -146,18 +150,18 @@ impl PageBuffer {
         })
     }
 
-    /// Pages in it; a page counts as often as it takes room.
+    /// Returns the number of pages in the buffer. A page that takes room more than once is counted each time.
     pub fn len(&self) -> usize {
         self.lines.occupied() as usize
     }
 
-    /// Whether it is empty.
+    /// Returns true if the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// A page is written, by the request of that number; numbers must not fall. `evicted` is what left to make
-    /// room, if anything did.
+    /// Writes a page that belongs to request `request`. Request numbers must not decrease. Sets `evicted` to the pages
+    /// that were evicted to make room, which may be none.
     pub fn write(&mut self, page: u32, request: u64, evicted: &mut Evicted) -> Stored {
         evicted.clear();
         if self.setup.policy == WritePolicy::NoCache {
@@ -184,12 +188,12 @@ impl PageBuffer {
         if grows { Stored::New } else { Stored::Replaced }
     }
 
-    /// Whether a read of the page would be answered from here.
+    /// Returns true if the buffer would answer a read of the page.
     pub fn read(&self, page: u32) -> bool {
         self.lines.holds(page, 0)
     }
 
-    /// What leaves next, whether room is needed or not; false where nothing is left.
+    /// Evicts the next pages into `evicted`, whether room is needed or not. Returns false if the buffer is empty.
     pub fn evict(&mut self, evicted: &mut Evicted) -> bool {
         evicted.clear();
         if self.is_empty() {
@@ -208,7 +212,7 @@ impl PageBuffer {
         true
     }
 
-    /// The page is no longer needed; whether it was here.
+    /// Discards a page that is no longer needed. Returns true if it was in the buffer.
     pub fn trim(&mut self, page: u32) -> bool {
         let before = self.lines.occupied();
         self.lines.discard(page, 0, 1);

@@ -1,57 +1,57 @@
-//! What a policy is asked, and what it may know.
+//! The interface of an eviction policy of the write buffer.
 //!
-//! A policy keeps slots in some order and names those that leave together. It knows page numbers and in which
-//! order they were written, no time, no bytes, no sectors, and not how much room there is. Whatever it is asked
-//! costs O(1) for every page that comes or leaves.
+//! A policy keeps slots in some order and names those that are evicted together. It knows page numbers and the order of
+//! writes. It does not know time, data, sectors or the room that is left. All operations cost O(1) for each page that
+//! is inserted or removed.
 
-/// The order of a buffer. A *slot* is a small number that stands for a page as long as it is in the buffer.
+/// An eviction order. A *slot* is a small number that stands for a page while it is in the buffer.
 pub(crate) trait Policy {
-    /// The policy of an empty buffer over such a drive.
+    /// Creates the policy for an empty buffer.
     fn new(shape: &Shape) -> Self;
 
-    /// A page has come that was not there. Pages of one host request have one number; later requests have
-    /// larger ones.
+    /// Adds a page that is not in the buffer. All pages of one host request have the same number; later requests have
+    /// larger numbers.
     fn insert(&mut self, slot: u32, page: u32, request: u64);
 
-    /// A page was written again.
+    /// Records a rewrite of a page in the buffer.
     fn touch(&mut self, slot: u32, page: u32, request: u64);
 
-    /// A page has left, chosen or not.
+    /// Removes a page, whether the policy chose it or not.
     fn remove(&mut self, slot: u32);
 
-    /// Names at least one slot of a buffer that is not empty: those that leave together. Takes none of them
-    /// out. Asked again only after all of them have left.
+    /// Names at least one slot of a buffer that is not empty: the slots to evict together. Removes none of them. It is
+    /// called again only after all of them have been removed.
     fn choose(&mut self, leaving: &mut Leaving);
 }
 
-/// What leaves together.
+/// A set of slots that are evicted together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaving {
     pub(crate) slots: Vec<u32>,
     pub(crate) how: How,
 }
 
-/// How it leaves.
+/// The order and grouping in which chosen slots are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum How {
-    /// In order of page number, neighbours in one write.
+    /// In order of page number. Neighbouring pages share one write.
     #[default]
     Runs,
-    /// In the order named, each page by itself.
+    /// In the order named, each page as a write of its own.
     Singly,
-    /// As one whole block from this page on: what is not in the buffer is read and written with it.
+    /// As one whole block that starts at page `first`. Pages that are not in the buffer are read and written with it.
     Padded { first: u32 },
 }
 
-/// What a policy may know of the drive.
+/// The properties of the drive that a policy may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) elements: Elements,
-    /// Pages of a block: neighbours from a multiple of this on.
+    /// Pages of a block. A block starts at a multiple of this number.
     pub(crate) block_pages: u32,
 }
 
-/// Where a page lies, as far as its number tells: on lane `page mod lanes` of element group
+/// The flash elements, and the element that a page number implies: lane `page mod lanes` of element group
 /// `page / stride mod count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Elements {
@@ -61,12 +61,12 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// How many there are.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> usize {
         (self.count * self.lanes) as usize
     }
 
-    /// The element of a page.
+    /// Returns the element of a page.
     #[inline]
     pub(crate) fn of(&self, page: u32) -> u32 {
         page / self.stride % self.count * self.lanes + page % self.lanes

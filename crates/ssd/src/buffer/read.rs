@@ -1,20 +1,20 @@
-//! The memory for reads: lines in order of last use, and the detection of a sequential stream.
+//! The read buffer: lines in order of last use, and detection of a sequential stream.
 
 use crate::spec::read_buffer::{Prefetch, ReadBuffer};
 use fathom_base::SECTOR_BYTES;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Cached lines.
+/// The cached lines.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadLines {
     line_sectors: u64,
     capacity_lines: usize,
     min_sectors: u64,
     prefetch: Option<Prefetch>,
-    /// Line to the stamp of its last use.
+    /// Stamp of the last use of each line.
     used_at: FxHashMap<u64, u64>,
-    /// (line, stamp), oldest first; an entry whose stamp is not the line's own is stale.
+    /// Pairs of line and stamp, oldest first. An entry is stale if its stamp differs from the one in `used_at`.
     order: VecDeque<(u64, u64)>,
     stamp: u64,
     stream_end: u64,
@@ -38,12 +38,12 @@ impl ReadLines {
         }
     }
 
-    /// Whether a request of that many sectors goes through the buffer.
+    /// Returns true if a request of `sectors` sectors uses the buffer.
     pub(crate) fn keeps(&self, sectors: u64) -> bool {
         sectors >= self.min_sectors
     }
 
-    /// Whether the line of a sector is present; the sectors from there to the end of the line.
+    /// Returns true if the line of a sector is present, and the number of sectors from there to the end of the line.
     pub(crate) fn look(&self, sector: u64) -> (bool, u64) {
         let line = sector / self.line_sectors;
         (
@@ -52,7 +52,7 @@ impl ReadLines {
         )
     }
 
-    /// The lines of a range are now the most recently used.
+    /// Makes the lines of a range the most recently used ones.
     pub(crate) fn touch(&mut self, first: u64, sectors: u64) {
         for line in first / self.line_sectors..(first + sectors).div_ceil(self.line_sectors) {
             self.stamp += 1;
@@ -74,14 +74,14 @@ impl ReadLines {
         }
     }
 
-    /// The range was written or trimmed.
+    /// Drops the lines of a range that was written or trimmed.
     pub(crate) fn invalidate(&mut self, first: u64, sectors: u64) {
         for line in first / self.line_sectors..(first + sectors).div_ceil(self.line_sectors) {
             self.used_at.remove(&line);
         }
     }
 
-    /// A read came; the range to read ahead, if it continues a stream.
+    /// Records a read. Returns the range to read ahead, as first sector and length, if the read continues a stream.
     pub(crate) fn stream(&mut self, first: u64, sectors: u64) -> Option<(u64, u64)> {
         let prefetch = self.prefetch.as_ref()?;
         if first == self.stream_end {
@@ -102,7 +102,7 @@ impl ReadLines {
         Some((from, to - from))
     }
 
-    /// Forgets everything.
+    /// Drops all lines and the detected stream.
     pub(crate) fn clear(&mut self) {
         self.used_at.clear();
         self.order.clear();

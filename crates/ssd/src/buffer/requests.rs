@@ -1,14 +1,14 @@
-//! Whole requests in order: what [`super::fifo`] and [`super::lru`] have in common.
+//! Whole requests in order: the common part of [`super::fifo`] and [`super::lru`].
 
 use super::groups::Groups;
 use super::links::{Links, List, NONE};
 use super::policy::{How, Leaving, Policy, Shape};
 
-/// Host requests from the oldest to the newest. With `RENEWED`, a page that is written again leaves the request
-/// that it came with and joins the one that wrote it last.
+/// Host requests in order of age. With `RENEWED`, a page that is written again moves from its request to the one that
+/// wrote it last.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests<const RENEWED: bool> {
-    /// A request's number with each.
+    /// Groups of pages, each with its request number.
     groups: Groups<u64>,
     order: Links,
     age: List,

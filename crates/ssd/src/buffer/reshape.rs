@@ -1,13 +1,13 @@
-//! The middle one of the three stages of `epo` IV.A: requests go through a write buffer, and what leaves it is a
-//! new stream of requests, which can be kept as a trace and fed to any drive.
+//! Passes requests through a write buffer and emits the evicted data as a new stream of requests. This is the middle of
+//! the three stages of `epo` IV.A. The stream can be kept as a trace and fed to any drive.
 //!
-//! A request that leaves has the time of the one that made room necessary, and the number of its *batch*: what
-//! left together. Without a buffer, requests go on whole. What is in the buffer at the end stays there, as in the
-//! paper, unless it is drained. Where a policy pads a block, the reads that it needs stand before the write.
+//! An emitted request has the time of the write that made room necessary, and the number of its eviction *batch*.
+//! Without a buffer, requests pass unchanged. Data that is in the buffer at the end stays there, as in the paper,
+//! unless the buffer is drained. If a policy pads a block, the reads for it come before the write.
 //!
-//! Pages are taken one by one, in order: a page that is in the buffer is replaced, and one that is not makes room
-//! first where there is none. A request that is larger than the buffer therefore leaves in pieces, and a page
-//! that waits to be replaced may leave before its turn comes.
+//! Pages are processed one by one, in order. A page that is in the buffer is replaced; for any other page, room is made
+//! first if there is none. So a request larger than the buffer leaves in pieces, and a page that waits to be replaced
+//! may be evicted before its turn.
 //!
 //! It does not answer reads (the paper filters them out before), and keeps no data.
 
@@ -21,83 +21,85 @@ use std::ops::Range;
 /// A write of whole pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageWrite {
-    /// When it arrives.
+    /// Time of arrival.
     pub at: Time,
-    /// The first page.
+    /// First page.
     pub page: u32,
-    /// How many; none is no write. What would lie beyond page `u32::MAX - 1` is left out.
+    /// Number of pages. A write of 0 pages is ignored. Pages beyond `u32::MAX - 1` are left out.
     pub pages: u32,
 }
 
-/// A request that left the buffer.
+/// A request that was emitted by the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reshaped {
-    /// When it arrives at the drive: with the write that made room necessary.
+    /// Time of arrival at the drive: that of the write that made room necessary.
     pub at: Time,
-    /// [`Op::Write`], or [`Op::Read`] of what pads a block.
+    /// [`Op::Write`], or [`Op::Read`] for pages that pad a block.
     pub op: Op,
-    /// The first page.
+    /// First page.
     pub page: u32,
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
-    /// What left together has one number; batches are numbered from 0.
+    /// Number of the eviction batch, counted from 0.
     pub batch: u64,
-    /// Pages of room that the buffer has again once this is done; none of a read, and none without a buffer.
+    /// Number of pages of room that the buffer gets back when the request is done. It is 0 for a read and without a
+    /// buffer.
     pub frees: u32,
 }
 
-/// A page took room in the buffer.
+/// A page that took room in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// The write that it belongs to, counted from 1.
+    /// The write that the page belongs to, counted from 1.
     pub write: u64,
-    /// When that write arrived.
+    /// Time of arrival of that write.
     pub at: Time,
 }
 
-/// What went through.
+/// Counters of a [`Reshape`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Writes that came.
+    /// Number of writes received, without those of 0 pages.
     pub requests: u64,
-    /// Their pages.
+    /// Number of pages of these writes.
     pub pages: u64,
-    /// Pages that replaced one in the buffer.
+    /// Number of pages that replaced one in the buffer.
     pub hits: u64,
-    /// Times that something left.
+    /// Number of eviction batches.
     pub batches: u64,
-    /// How many batches had that many pages of the buffer's.
+    /// Number of batches by their number of pages from the buffer.
     pub batch_pages: BTreeMap<u32, u64>,
-    /// Pages that left the buffer; what it still holds is `pages - hits - evicted_pages`.
+    /// Number of pages evicted. The buffer still holds `pages - hits - evicted_pages`.
     pub evicted_pages: u64,
-    /// Pages written, those that pad blocks included.
+    /// Number of pages written, including those that pad blocks.
     pub pages_written: u64,
-    /// Pages read to pad blocks.
+    /// Number of pages read to pad blocks.
     pub pages_read: u64,
 }
 
-/// The writes of `I` as they leave a buffer.
+/// Iterator over the requests that a write buffer emits for the writes of `I`.
 #[derive(Clone, Debug)]
 pub struct Reshape<I> {
     writes: I,
     buffer: PageBuffer,
     whole: bool,
     drain: bool,
-    /// The time of the write at hand, and its pages that are still to come.
+    /// Time of the current write, and its pages that are still to be stored.
     now: Time,
     pages: Range<u32>,
     evicted: Evicted,
     ready: VecDeque<Reshaped>,
-    /// Pages that took room since it was last asked, where that is wanted.
+    /// Pages that took room since the last call of [`Reshape::taken`], if that is wanted.
     taken: Option<Vec<Taken>>,
     counters: Counters,
 }
 
 impl<I: Iterator<Item = PageWrite>> Reshape<I> {
-    /// `writes` through an empty buffer. With `drain`, what it holds at the end leaves with the last write's time.
+    /// Passes `writes` through an empty buffer. With `drain`, the rest of the buffer is emitted at the end, with the
+    /// time of the last write.
     ///
     /// # Errors
-    /// [`PageBufferError`] for a buffer that cannot be.
+    /// [`PageBufferError`] if a parameter of the buffer is out of range.
     pub fn new(writes: I, setup: &Setup, drain: bool) -> Result<Self, PageBufferError> {
         Ok(Self {
             writes,
@@ -113,27 +115,29 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
         })
     }
 
-    /// What has gone through so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// From now on, notes which pages take room, for [`Reshape::taken`].
+    /// Starts to record the pages that take room, for [`Reshape::taken`].
     pub fn note_taken(&mut self) {
         self.taken.get_or_insert_default();
     }
 
-    /// The pages that took room since it was asked last, in order; none unless [`Reshape::note_taken`] was called.
+    /// Returns the pages that took room since the last call, in order. There are none unless [`Reshape::note_taken`]
+    /// was called.
     pub fn taken(&mut self) -> impl Iterator<Item = Taken> {
         self.taken.iter_mut().flat_map(|taken| taken.drain(..))
     }
 
-    /// What the buffer holds now.
+    /// Returns the buffer with its present content.
     pub fn buffer(&self) -> &PageBuffer {
         &self.buffer
     }
 
-    /// One page, or the next write, or the next batch after the end; false where nothing is left to do.
+    /// Stores one page, or takes the next write, or evicts the next batch after the end. Returns false if nothing is
+    /// left to do.
     fn step(&mut self) -> bool {
         if let Some(page) = self.pages.next() {
             self.store(page);
@@ -169,7 +173,7 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
         }
     }
 
-    /// No buffer: the write goes on as it came.
+    /// Passes a write on unchanged: there is no buffer.
     fn forward(&mut self) {
         let pages = std::mem::replace(&mut self.pages, 0..0);
         let n = pages.end - pages.start;
@@ -184,7 +188,7 @@ impl<I: Iterator<Item = PageWrite>> Reshape<I> {
         self.counters.evicted_pages += u64::from(pages);
     }
 
-    /// What has left as requests.
+    /// Emits the evicted pages as requests.
     fn emit(&mut self) {
         let evicted = std::mem::take(&mut self.evicted);
         self.count_batch(evicted.pages.len() as u32);

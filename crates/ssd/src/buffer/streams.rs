@@ -1,15 +1,15 @@
-//! Sequential streams leave first.
+//! Evicts sequential streams first.
 //!
-//! Pages that are written one after another in order make a run; a run of [`STREAM_PAGES`] pages is a stream.
-//! The stream that grew longest ago is evicted first, whole, however recently that was; where there is no stream,
-//! the run that was written longest ago. A page that is written again goes to the run that wrote it last, and only
-//! that run can go on from it.
+//! Pages that are written one after another in ascending order form a run. A run of [`STREAM_PAGES`] pages is a stream.
+//! The stream that grew longest ago is evicted first, whole, however recently that was. If there is no stream, the run
+//! that was written longest ago is evicted. A page that is written again moves to the run that wrote it last, and only
+//! that run can continue from it.
 //!
-//! That what is written in sequence should have a short life in a write cache, because it is not expected back
-//! and leaves cheaply, is from Gill and Modha ("WOW: wise ordering for writes", FAST 2005, III), who never mark a
-//! sequential write as recent; a page region in order of use beside a region for what is sequential is from Wei,
-//! Chen and Yang ("CBM: a cooperative buffer management for SSD", MSST 2014). The detection and the order between
-//! streams are decided here.
+//! Sequential data should stay in a write cache only briefly, because it is not expected to be rewritten and is cheap to
+//! evict. This idea is from Gill and Modha ("WOW: wise ordering for writes", FAST 2005, III), who never mark a sequential
+//! write as recent. A page region in order of use beside a region for sequential data is from Wei, Chen and Yang ("CBM:
+//! a cooperative buffer management for SSD", MSST 2014). The detection of streams and the order between them were
+//! decided here.
 
 use super::groups::Groups;
 use super::links::{Links, List};
@@ -26,25 +26,25 @@ rewritten often. After Gill and Modha, FAST 2005 (sequential writes are never re
 starts anew with its next page. It does not use blocks or elements.",
 );
 
-/// Pages in a row that make a stream.
+/// Length of a run, in pages, from which it is a stream.
 pub(crate) const STREAM_PAGES: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// The page that would go on.
+    /// The page that would continue the run.
     next: u32,
-    /// Pages that were written in a row.
+    /// Number of pages written in a row.
     length: u32,
 }
 
-/// Runs and streams, each from the oldest to the newest.
+/// Short runs and streams, each in order of age.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     runs: Groups<Run>,
     order: Links,
     short: List,
     streams: List,
-    /// The page that would go on, to its run.
+    /// Maps the page that would continue a run to that run.
     by_next: FxHashMap<u32, u32>,
 }
 
@@ -58,7 +58,7 @@ impl Order {
         (&mut self.order, list)
     }
 
-    /// A page that no run holds goes to the run that it continues, or begins one.
+    /// Adds a page that is in no run to the run that it continues, or starts a run with it.
     #[inline]
     fn place(&mut self, slot: u32, page: u32) {
         let next = page.wrapping_add(1);

@@ -1,11 +1,11 @@
 //! Block mapping with log blocks (`irbw` 2.1, `greedy-space` II; a log block serves one data block, as in BAST).
 //!
-//! Data blocks hold their units in order. A write is appended to the log block of its data block. A log block
-//! that was filled in order becomes the data block (switch merge); one that holds an orderly beginning is
-//! completed from the data block (partial merge); any other is merged with the data block into a new block
-//! (full merge). The log block to give up is the one least recently written.
+//! Data blocks hold their units in order. A write is appended to the log block of its data block. A log block that
+//! was filled in order becomes the data block (switch merge). One that was written in order but not filled is
+//! completed from the data block (partial merge). Any other is merged with the data block into a new block (full
+//! merge). If a log block is needed, the least recently written one is merged.
 //!
-//! What happens after a power cut stands in `recovery`.
+//! Recovery after a power cut is in `recovery`.
 
 mod recovery;
 
@@ -18,12 +18,12 @@ use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::VecDeque;
 
 const NO_LOG: u32 = u32::MAX;
-/// In a log's map: the unit is not in the log.
+/// In the map of a log: the unit is not in the log.
 const NOT_LOGGED: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Log {
-    /// The data block that it serves, by logical number; [`NO_CBLOCK`] for a log that is not in use.
+    /// Logical number of the data block that the log serves; [`NO_CBLOCK`] for a log that is not in use.
     lbn: u32,
     cblock: u32,
     next: u32,
@@ -32,17 +32,17 @@ struct Log {
     slot_of: Vec<u32>,
 }
 
-/// What the spare area says about a clustered block. Births are unique and never 0.
+/// The contents of the spare area of a clustered block. Birth numbers are unique and never 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Origin {
     birth: u64,
-    /// The data block when it was opened, by birth; 0 if there was none.
+    /// Birth of the data block at the time when this block was opened; 0 if there was none.
     data: u64,
-    /// The log block, if it was opened to merge one into it; 0 for a log block.
+    /// Birth of the log block, if this block was opened to merge one into it; 0 for a log block.
     log: u64,
 }
 
-/// The state of a block-mapped drive: a bit a unit, and a map for every log block.
+/// The state of a block-mapped drive: one bit per unit, and a map for every log block.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockFtl {
     g: Geometry,
@@ -54,7 +54,7 @@ pub(crate) struct BlockFtl {
     logs: Vec<Log>,
     logs_in_group: Vec<u32>,
     free: Vec<VecDeque<u32>>,
-    /// Blocks of each group that are out of use.
+    /// Number of retired blocks in each group.
     retired: Vec<u32>,
     origins: Vec<Origin>,
     clock: u64,
@@ -87,7 +87,7 @@ impl BlockFtl {
         lbn % self.g.groups
     }
 
-    /// The log of a data block with room for `units` more; opens one, and merges, where needed.
+    /// Returns the log of a data block that has room for `units` more. Opens one, and merges, where needed.
     fn log_with_room(
         &mut self,
         lbn: u32,
@@ -112,7 +112,8 @@ impl BlockFtl {
         Ok(self.open_log(lbn, cblock))
     }
 
-    /// An erased block for a data block: for a log, or to merge the log of birth `log` into.
+    /// Takes an erased block on behalf of a data block: for a log, or to merge the log with birth number `log`
+    /// into.
     fn take_free(&mut self, lbn: u32, log: u64, ops: &mut Vec<FlashOp>) -> Result<u32, Stall> {
         let group = self.group_of(lbn);
         let cblock = self.free[group as usize].pop_front().ok_or(Stall)?;
@@ -170,7 +171,7 @@ impl BlockFtl {
         self.log_of[lbn as usize] = NO_LOG;
     }
 
-    /// Turns a log and its data block into one data block.
+    /// Merges a log and its data block into one data block.
     fn merge(&mut self, id: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let log = &self.logs[id as usize];
         let (lbn, cblock, next, in_order) = (log.lbn, log.cblock, log.next, log.in_order);
@@ -211,8 +212,8 @@ impl BlockFtl {
         Ok(())
     }
 
-    /// Has data block and log erased of which everything was trimmed. A merge of both would fill nothing, and after a
-    /// power cut a data block that holds nothing cannot be told from one that was erased.
+    /// Has the data block and the log erased after everything in them was trimmed. Merging them would fill nothing,
+    /// and after a power cut a data block that holds nothing cannot be told from an erased one.
     fn forget(&mut self, lbn: u32, ops: &mut Vec<FlashOp>) {
         let data = std::mem::replace(&mut self.data[lbn as usize], NO_CBLOCK);
         let id = self.log_of[lbn as usize];
@@ -228,7 +229,7 @@ impl BlockFtl {
         ops.extend(emptied.map(|cblock| FlashOp::Erase { cblock }));
     }
 
-    /// Puts runs of units side by side into a log that has room for them.
+    /// Appends runs of units to a log that has room for them.
     fn append(&mut self, id: u32, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) {
         self.clock += 1;
         let per_block = self.g.units_per_cblock;
@@ -257,7 +258,7 @@ impl BlockFtl {
         }
         emit_programs(&self.g, at, units, ops);
         if full {
-            // Needs no free block, so that it cannot stall.
+            // Needs no free block, so it cannot stall.
             let _ = self.merge(id, ops);
         }
     }
@@ -268,7 +269,7 @@ keys! {
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: each takes the writes to one data block.
         pub(super) log_blocks: u32 = 0,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }
@@ -308,8 +309,8 @@ merged into a new block (full merge).",
     }
 
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
-        // A batch lies within one clustered page of the host, so within one data block, and goes into one
-        // clustered page of its log.
+        // A batch lies within one clustered page of the host, so within one data block, and goes into one clustered
+        // page of its log.
         let units: u32 = runs.iter().map(|r| r.1).sum();
         let Some(&(first, _)) = runs.first() else {
             return Ok(());
@@ -335,7 +336,7 @@ merged into a new block (full merge).",
         let group = cblock / self.g.cblocks_per_group;
         self.free[group as usize].retain(|&free| free != cblock);
         self.retired[group as usize] += 1;
-        // What is left must hold the group's data, its logs and the blocks of a merge.
+        // The remaining blocks must hold the group's data, its logs and the blocks of a merge.
         let left = self.g.cblocks_per_group - self.retired[group as usize];
         left >= self.g.data_cblocks_per_group() + self.logs_per_group + 2
     }

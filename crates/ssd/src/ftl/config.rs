@@ -1,22 +1,22 @@
-//! What a mapping takes from a drive file.
+//! Reads the keys of one mapping from the section `[mapping]` of a drive file.
 //!
-//! The section `[mapping]` has the keys of all mappings side by side, so that one file serves a comparison of them. A
-//! mapping says in a structure of its own which of them it has ([`Ftl::Config`]). What would mean something else without
-//! it must be left out; `log_blocks` need not, whose blocks are spare ones with `page` and `dftl`, so that a drive has the
-//! same flash with every mapping.
+//! The section has the keys of all mappings side by side, so that the same file can be used to compare mappings.
+//! Each mapping names the keys it uses in a structure of its own ([`Ftl::Config`]). A key that the mapping does not
+//! use must be left out where leaving it in would be misleading. `log_blocks` may stay: with `page` and `dftl`
+//! those blocks are spare ones, so that a drive has the same amount of flash with every mapping.
 
 use super::contract::Ftl;
 use crate::spec::{Mapping, Striping};
 use fathom_base::registry::table_of;
 use fathom_base::{BadValue, want};
 
-/// The least memory for a map in flash.
+/// Smallest cache for a map in flash, in bytes.
 const MAP_CACHE_MIN: u64 = 64;
 
 /// Reads and checks the keys of a mapping.
 ///
 /// # Errors
-/// [`BadValue`] for the first key that it cannot work with.
+/// [`BadValue`] for the first key that the mapping rejects.
 pub(super) fn read<F: Ftl>(mapping: &Mapping) -> Result<F::Config, BadValue> {
     let has = |name: &str| F::ABOUT.keys.iter().any(|key| key.field == name);
     let logs = mapping.log_blocks;

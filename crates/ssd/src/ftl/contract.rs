@@ -1,10 +1,10 @@
-//! What a translation layer is, and what it asks of the flash array.
+//! The interface between a translation layer and the flash array.
 //!
-//! A translation layer is a state machine that knows no time: it emits flash operations in the order in which
-//! their effects build on each other. The engine keeps that order where it matters: an erase starts only after
-//! every program that was emitted before it is done, and so does every program into a block behind a *barrier*. With
-//! logs and block mapping no unit leaves its group, and the order is kept in each group by itself; so is [`Stall`].
-//! A clustered block can be used again only after [`Ftl::erased`].
+//! A translation layer is a state machine without a clock. It emits flash operations in the order in which they
+//! depend on each other, and the engine keeps that order where it matters: an erase starts only after every program
+//! emitted before it is done, and so does every program into a block behind a *barrier*. In the mappings with log
+//! blocks or block mapping, units never leave their group, so that both the order and a [`Stall`] apply to each
+//! group separately. A clustered block can be used again only after [`Ftl::erased`].
 
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
@@ -13,119 +13,122 @@ use fathom_base::{About, Lpn, Ppn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// No clustered block.
+/// Stands for "no clustered block".
 pub(crate) const NO_CBLOCK: u32 = u32::MAX;
 
-/// What a translation layer asks of the flash array. Units lie within one clustered page.
+/// A flash operation that a translation layer requests. Its units lie within one clustered page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlashOp {
-    /// Write `units` host units from `at` on.
+    /// Write `units` host units, starting at `at`.
     Program { at: Ppn, units: u32 },
-    /// Move `units` units. Neighbours with one target page are gathered and programmed at once.
+    /// Move `units` units. Adjacent copies with the same target page are gathered and programmed together.
     Copy { from: Ppn, to: Ppn, units: u32 },
     /// Erase a clustered block.
     Erase { cblock: u32 },
-    /// Programs into this clustered block wait for every program that was emitted before.
+    /// Programs into this clustered block wait for every program emitted before.
     Barrier { cblock: u32 },
-    /// Read a unit of the map itself; the program or the copy that is emitted next waits for it, or, from
-    /// [`Ftl::translate`], the host read that asked.
+    /// Read a unit of the map itself. The program or copy emitted next waits for it; if it comes from
+    /// [`Ftl::translate`], the host read waits for it.
     MapRead { at: Ppn },
-    /// Write a unit of the map itself. `owner` is its number among units, beyond those of the host.
+    /// Write a unit of the map itself. `owner` is its logical number; units of the map are numbered after those of
+    /// the host.
     MapProgram { at: Ppn, owner: Lpn },
 }
 
-/// No erased block is at hand; worth another try after the next [`Ftl::erased`].
+/// No erased block is available. Worth retrying after the next [`Ftl::erased`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall;
 
-/// Merges and garbage collections so far.
+/// Numbers of merges and garbage collections so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeCounts {
-    /// Log blocks that became data blocks as they were.
+    /// Switch merges: a log block became the data block as it was.
     pub switch: u64,
-    /// Log blocks that were completed from the data block.
+    /// Partial merges: a log block was completed with units from the data block.
     pub partial: u64,
-    /// Data and log blocks merged into a new block.
+    /// Full merges: data and log blocks were merged into a new block.
     pub full: u64,
-    /// Victims of garbage collection (page mapping).
+    /// Victims of garbage collection (page mapping), and log blocks collected within the log (`hybrid`).
     pub collected: u64,
     /// Units moved by any of these.
     pub moved_units: u64,
 }
 
-/// The cache of a map that lies in flash, so far. All zero for any other drive.
+/// Statistics of the cache of a map that lies in flash. All zero for any other drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MapCounts {
-    /// Entries that were asked for and in memory.
+    /// Entries that were requested and were in memory.
     pub hits: u64,
-    /// Entries that were asked for and had to be read from flash. Neighbours share one read.
+    /// Entries that were requested and had to be read from flash. Entries of the same translation page share one
+    /// read.
     pub misses: u64,
-    /// Entries that translation pages took along when they were written.
+    /// Changed entries written to flash with their translation pages.
     pub written_back: u64,
-    /// The most entries that were held in memory beyond the cache at one time.
+    /// Highest number of entries held in memory beyond the cache at one time.
     pub held_max: u64,
 }
 
-/// A mapping policy.
+/// A flash translation layer.
 pub(crate) trait Ftl: Sized {
-    /// What is said of it, with its keys.
+    /// Its description, with its keys.
     const ABOUT: About;
 
-    /// Its keys of `[mapping]`, made by [`keys!`](fathom_base::keys).
+    /// Its keys of `[mapping]`, declared with [`keys!`](fathom_base::keys).
     type Config: Default + Serialize + DeserializeOwned;
 
-    /// The translation layer of a drive that was never written. `seed` is for what it draws.
+    /// Builds the translation layer of a drive that was never written. `seed` starts its random numbers.
     fn new(config: Self::Config, spec: &Spec, g: &Geometry, seed: u64) -> Self;
 
-    /// Where a unit is; [`Ppn::NONE`] where it was never written or trimmed.
+    /// Returns the place of a unit, or [`Ppn::NONE`] if it was never written or was trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;
 
-    /// Places runs of units: of one block and without gaps between them, or at most a clustered page in all. On [`Stall`] no unit of them is placed, but `ops`
-    /// may still hold work that makes room.
+    /// Places runs of units. The runs lie in one block without gaps between them, or make up at most one clustered page
+    /// in all. On [`Stall`] none of them is placed, but `ops` may still hold operations that make room.
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall>;
 
-    /// Places the host's clustered pages from the first on in order, as [`Ftl::write`] places them one by one on a drive
-    /// that was never written, without operations; how many, up to `cpages`.
+    /// Places the first clustered pages of the host in order, without emitting operations. The result is the same
+    /// as writing them one by one with [`Ftl::write`] on a drive that was never written. Returns how many were
+    /// placed, at most `cpages`.
     fn fill(&mut self, _cpages: u32) -> u32 {
         0
     }
 
-    /// Makes the places of `units` units from `lpn` on known before they are read: what lies in flash of the map
-    /// and not in memory. Never stalls.
+    /// Loads the map entries of `units` units from `lpn` on before they are read: entries that are in flash and not
+    /// in memory have to be read. Never stalls.
     fn translate(&mut self, _lpn: Lpn, _units: u32, _ops: &mut Vec<FlashOp>) {}
 
-    /// The host is idle: a step of work that makes room or evens out wear, ending in at most one erase; false
-    /// where there is nothing to do.
+    /// Does one step of background work while the host is idle: makes room or levels wear, with at most one erase
+    /// at its end. Returns false if there is nothing to do.
     fn background(&mut self, _ops: &mut Vec<FlashOp>) -> bool {
         false
     }
 
-    /// Forgets units.
+    /// Forgets `units` units from `lpn` on.
     fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>);
 
-    /// An erase is done.
+    /// Reports that an erase is done.
     fn erased(&mut self, cblock: u32);
 
-    /// An erase has failed: the block is never used again. False where the drive cannot do without it, which
-    /// ends its life.
+    /// Reports that an erase has failed: the block is never used again. Returns false if the drive cannot do
+    /// without the block, which ends its life.
     fn retire(&mut self, cblock: u32) -> bool;
 
-    /// After a power cut: builds the map again from what the flash holds; `torn` are places whose program was
+    /// Rebuilds the map from the contents of the flash after a power cut. `torn` are the places whose program was
     /// cut off.
     fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>);
 
-    /// Whether the tables agree with each other; for tests. O(units).
+    /// Checks that the tables agree with each other; for tests. O(units).
     fn check(&self) -> Result<(), String>;
 
-    /// Merges so far.
+    /// Returns the numbers of merges so far.
     fn merges(&self) -> MergeCounts;
 
-    /// The cache of a map that lies in flash, so far.
+    /// Returns the statistics of the cache of a map that lies in flash.
     fn map_counts(&self) -> MapCounts {
         MapCounts::default()
     }
 
-    /// Bytes of the tables.
+    /// Returns the size of the tables in bytes.
     fn state_bytes(&self) -> usize;
 }
 
@@ -142,7 +145,8 @@ pub(super) fn emit_programs(g: &Geometry, at: u32, units: u32, ops: &mut Vec<Fla
     }
 }
 
-/// Emits the copy of one unit, joined to the copy before it where both ends continue within their pages.
+/// Emits the copy of one unit. It is joined to the copy before it if source and target both continue within their
+/// pages.
 pub(super) fn emit_copy(g: &Geometry, from: u32, to: u32, ops: &mut Vec<FlashOp>) {
     if let Some(FlashOp::Copy {
         from: f,

@@ -1,22 +1,22 @@
-//! Page mapping whose map lies in flash, with a cache of it in memory: DFTL (Gupta, Kim and Urgaonkar, ASPLOS
-//! 2009, section 3).
+//! Page mapping with the map in flash and a cache of it in memory: DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009,
+//! section 3).
 //!
-//! The map is cut into translation pages of one mapped unit each, 4 bytes an entry. Where they lie is kept in
-//! memory (the global translation directory: here the last `map_units` units of the page mapping within). A
-//! look-up that misses the cached mapping table reads the translation page; a changed entry that leaves the
-//! cache has its translation page read and written again, and takes every other changed entry of that page
-//! along (batch update). A unit that collection has moved is changed in the cache if its entry is there (lazy
-//! copying); else its translation page is written again, once for all units of it that moved together.
+//! The map is divided into translation pages of one mapped unit each, 4 bytes per entry. The places of the
+//! translation pages are kept in memory (the global translation directory: here the last `map_units` units of the
+//! inner page mapping). A look-up that misses the cached mapping table reads the translation page. When a changed
+//! entry leaves the cache, its translation page is read and written again, with all other changed entries of that
+//! page (batch update). When collection moves a unit, its entry is changed in the cache if it is there (lazy
+//! copying). Otherwise its translation page is written again, once for all of its units that moved together.
 //!
-//! What the paper leaves open: such a write comes before the next one of the host, and not in the middle of a
-//! collection. While no erased block is at hand it waits, the entries stay in memory beyond the cache
-//! ([`MapCounts::held_max`]), and the host goes first: making room never depends on room. An entry that the
-//! directory alone answers, because its translation page was never written, is a hit.
+//! The paper leaves open when this write happens. Here it comes with the next host read or write, before the request
+//! itself, and not in the middle of a collection. While no erased block is available it waits, the entries stay in
+//! memory beyond the cache ([`MapCounts::held_max`]), and the host goes first: making room never depends on room. An
+//! entry of a translation page that was never written counts as a hit, because the directory alone answers it.
 //!
-//! Where it differs from the paper: translation pages share blocks with data; the cache lets go as `cache`
-//! says; TRIM changes entries too. After a power cut the entries come from a scan of the spare areas, as with
-//! page mapping, and those that the translation pages in flash do not say are written to them before the next
-//! write. The scan takes no time. Reading ahead reads the map, but does not wait for it.
+//! Differences from the paper: translation pages share blocks with data; the eviction policy is the one in `cache`;
+//! TRIM changes entries too. After a power cut the entries come from a scan of the spare areas, as with page
+//! mapping, and entries that differ from the translation pages in flash are written to them before the next host
+//! read or write. The scan takes no time. Read-ahead reads the map, but does not wait for it.
 
 mod cache;
 #[cfg(test)]
@@ -35,40 +35,40 @@ use std::collections::BTreeSet;
 /// Bytes of a cached entry: a logical and a physical number.
 const CACHED_BYTES: u64 = 8;
 
-/// The state of a drive whose map lies in flash. Such a drive keeps the cache and 4 bytes for each translation
-/// page; the model also knows the whole map and the owner of every place, as page mapping does, because it does
-/// not keep what the translation pages say.
+/// The state of a drive with the map in flash. Such a drive stores the cache and 4 bytes per translation page. The
+/// model also stores the whole map and the owner of every place, as page mapping does, because it does not store
+/// the contents of the translation pages.
 #[derive(Clone, Debug)]
 pub(crate) struct Dftl {
     inner: PageFtl,
     logical_units: u32,
-    /// Entries of a translation page.
+    /// Number of entries of a translation page.
     entries: u32,
     cache: Cache,
-    /// Entries that differ from what their translation page in flash says.
+    /// Entries that differ from their translation page in flash.
     stale: BitSet,
-    /// Those of them that are not in the cache.
+    /// Number of stale entries that are not in the cache.
     held: u64,
-    /// Translation pages, by number, that must be written again for the sake of an entry that is not cached.
+    /// Numbers of the translation pages that must be written again because of an entry that is not cached.
     owed: BTreeSet<u32>,
-    /// A host write has found no erased block: it goes before what is owed.
+    /// Set when a host write found no erased block: it goes before the writes that are owed.
     host_first: bool,
     counts: MapCounts,
 }
 
 impl Dftl {
-    /// The unit that holds translation page `page`.
+    /// Returns the unit that holds translation page `page`.
     fn unit_of(&self, page: u32) -> Lpn {
         Lpn(self.logical_units + page)
     }
 
-    /// The entries of a translation page.
+    /// Returns the entries of a translation page.
     fn entries_of(&self, page: u32) -> std::ops::Range<u32> {
         let first = page * self.entries;
         first..(first + self.entries).min(self.logical_units)
     }
 
-    /// The entry differs from flash from now on.
+    /// Marks an entry as different from flash.
     fn outdate(&mut self, lpn: u32) {
         let cached = self.cache.holds(lpn);
         if self.stale.insert(lpn) && !cached {
@@ -84,7 +84,7 @@ impl Dftl {
         self.counts.held_max = self.counts.held_max.max(self.held);
     }
 
-    /// Makes room in the cache for those of the entries that are not there; the others count as used.
+    /// Makes room in the cache for those of `entries` that are not in it. The others are marked as used.
     fn make_room(&mut self, entries: impl Iterator<Item = u32>) {
         let absent = entries.filter(|&lpn| !self.cache.touch(lpn)).count();
         let kept = self.cache.room().saturating_sub(absent);
@@ -102,7 +102,7 @@ impl Dftl {
         }
     }
 
-    /// Takes entries into the cache, and adds what must be read for them.
+    /// Loads entries into the cache, and adds the reads of translation pages that this needs to `reads`.
     fn load(&mut self, entries: impl Iterator<Item = u32>, reads: &mut Vec<FlashOp>) {
         let mut last = None;
         for lpn in entries {
@@ -129,8 +129,8 @@ impl Dftl {
         }
     }
 
-    /// Writes the translation pages that must be written, as long as there are erased blocks for them; each at
-    /// most once, though writing one may have others moved.
+    /// Writes the translation pages that are owed, as long as there are erased blocks for them. Each is written at
+    /// most once, although writing one may move units of others.
     fn pay(&mut self, ops: &mut Vec<FlashOp>) {
         let mut from = 0;
         while let Some(&page) = self.owed.range(from..).next() {
@@ -141,7 +141,7 @@ impl Dftl {
         }
     }
 
-    /// Writes a translation page again with every entry of it that differs.
+    /// Writes a translation page again, with all of its entries that differ.
     fn write_back(&mut self, page: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let owner = self.unit_of(page);
         let before = self.inner.lookup(owner);
@@ -165,7 +165,7 @@ impl Dftl {
         Ok(())
     }
 
-    /// The entries of a translation page no longer differ from flash.
+    /// Marks all entries of a translation page as equal to flash.
     fn forget_stale(&mut self, page: u32) {
         let entries = self.entries_of(page);
         let held = self.cache.count_absent(&self.stale, entries.clone());
@@ -174,7 +174,7 @@ impl Dftl {
         self.owed.remove(&page);
     }
 
-    /// The units that were copied lie elsewhere: their entries have changed.
+    /// Marks the entries of all units that `ops` copied as changed.
     fn follow(&mut self, ops: &[FlashOp]) {
         for op in ops {
             let FlashOp::Copy { to, units, .. } = *op else {
@@ -191,14 +191,14 @@ impl Dftl {
         }
     }
 
-    /// Every place, units of the map included.
+    /// Returns the places of all units, those of the map included.
     fn places(&self) -> Vec<Ppn> {
         let units = self.logical_units + self.logical_units.div_ceil(self.entries);
         (0..units).map(|lpn| self.inner.lookup(Lpn(lpn))).collect()
     }
 }
 
-/// Where a unit is that was at `at` before these copies.
+/// Returns the place of the unit that was at `at` before the copies in `ops`.
 fn moved(at: Ppn, ops: &[FlashOp]) -> Ppn {
     ops.iter().fold(at, |at, op| match *op {
         FlashOp::Copy { from, to, units } if (from.0..from.0 + units).contains(&at.0) => {
@@ -219,7 +219,7 @@ keys! {
         pub(super) map_cache: Bytes = Bytes(0),
         /// Where the next page goes: `dynamic`, or a static order such as `cwdp`.
         pub(super) striping: Striping = Striping::Dynamic,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }
@@ -304,7 +304,7 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
             if range.start > all.start || range.end < all.end {
                 continue;
             }
-            // Nothing is left of it: it is read for the places to give up, and forgotten.
+            // No entry of the page is left. It is read for the places to free, and then dropped.
             let at = self.inner.lookup(self.unit_of(page));
             if at.is_some() {
                 ops.push(FlashOp::MapRead { at });
@@ -326,8 +326,8 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
         let before = self.places();
         self.inner.recover(store, torn, ops);
         let after = self.places();
-        // What was in memory only, what is not where its translation page says, and all of a translation page
-        // that is not the one that was written last.
+        // Stale are: entries that were in memory only, entries that differ from their translation page, and all
+        // entries of a translation page whose version in flash is not the one written last.
         let (host, map) = before.split_at(self.logical_units as usize);
         for (lpn, place) in (0..).zip(host) {
             let page = (lpn / self.entries) as usize;

@@ -1,17 +1,17 @@
-//! FAST: log blocks for any data block, one of them for sequential writes (Lee, Park, Chung, Lee, Park and Song,
-//! "A log buffer-based FTL using fully-associative sector translation", ACM TECS 6(3), 2007; `irbw` 2.1).
+//! FAST: log blocks for any data block, one of them for sequential writes (Lee, Park, Chung, Lee, Park and Song, "A
+//! log buffer-based FTL using fully-associative sector translation", ACM TECS 6(3), 2007; `irbw` 2.1).
 //!
-//! Each group has one *SW* log and, as *RW* logs, all others. A write to the first unit of a data block begins a
-//! new SW log, and one that continues it is appended there; every other write is appended to the RW logs,
-//! whatever its data block. An SW log that is full becomes the data block (switch merge). One that is wanted for
-//! another stream, or whose data block is written elsewhere, is completed from the data block (partial merge).
-//! When all RW logs are full, the first of them is given up: every data block that has a valid unit in it is
-//! merged into a new block with all that the logs hold of it (full merges).
+//! Each group has one *SW* log; all its other log blocks are *RW* logs. A write to the first unit of a data block
+//! starts a new SW log, and a write that continues it is appended there. Every other write is appended to the RW
+//! logs, whatever its data block. A full SW log becomes the data block (switch merge). If the SW log is needed for
+//! another stream, or its data block is written elsewhere, it is completed from the data block (partial merge).
+//! When all RW logs are full, the oldest is reclaimed: every data block that has a valid unit in it is merged into
+//! a new block, with all its units in the logs (full merges).
 //!
-//! Where it differs: the first write of a unit goes to a log, too, for pages of a block must be programmed in
-//! order. A write that leaves a clustered page partly filled that cannot be programmed further goes to the RW
-//! logs, for the SW log keeps every unit at its offset. A data block that owns the SW log is merged by completing
-//! it. It does not switch an RW log that happens to be in order.
+//! Differences from the paper: the first write of a unit goes to a log, too, because the pages of a block must be
+//! programmed in order. A write that leaves a clustered page partly filled goes to the RW logs if the page cannot
+//! be programmed later, because the SW log keeps every unit at its offset. A data block that owns the SW log is
+//! merged by completing that log. An RW log that happens to be in order is not switched.
 
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use super::pool::Pool;
@@ -35,7 +35,7 @@ struct Group {
     sequential: Option<Sequential>,
     /// RW logs in the order in which they were opened.
     random: VecDeque<u32>,
-    /// What is being filled of them.
+    /// The RW log that is being filled, and the one after it.
     tail: Tail,
 }
 
@@ -53,7 +53,7 @@ impl FastFtl {
         lbn % self.pool.g.groups
     }
 
-    /// The data block that owns the SW log of a group, and its next unit.
+    /// Returns the data block that owns the SW log of a group, and the offset of the next unit in it.
     fn expected(&self, group: u32) -> Option<(u32, u32)> {
         let sequential = self.groups[group as usize].sequential?;
         Some((sequential.lbn, sequential.tail.next))
@@ -65,7 +65,7 @@ impl FastFtl {
         self.pool.may_open(group, in_use)
     }
 
-    /// The SW log of a group becomes the data block of its owner.
+    /// Turns the SW log of a group into the data block of its owner.
     fn complete_sequential(&mut self, group: u32, ops: &mut Vec<FlashOp>) {
         if let Some(Sequential { lbn, tail }) = self.groups[group as usize].sequential.take() {
             self.homes
@@ -73,7 +73,7 @@ impl FastFtl {
         }
     }
 
-    /// Whether units from `offset` on can stand in an SW log.
+    /// Returns true if `units` units from `offset` on can be appended to an SW log.
     fn fits_sequential(&self, offset: u32, units: u32) -> bool {
         self.pool.partial_program || (offset + units).is_multiple_of(self.pool.g.units_per_cpage)
     }
@@ -82,7 +82,7 @@ impl FastFtl {
     fn begin_sequential(&mut self, lbn: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let group = self.group_of(lbn);
         self.complete_sequential(group, ops);
-        // After a power cut there may be more RW logs than there should be.
+        // After a power cut there may be too many RW logs.
         while self.groups[group as usize].random.len() as u32 >= self.pool.logs {
             self.reclaim_first(group, ops)?;
         }
@@ -122,8 +122,8 @@ impl FastFtl {
         Ok(())
     }
 
-    /// Merges every data block that has a valid unit in the first RW log, and has that erased. Goes on where it
-    /// stalled.
+    /// Merges every data block that has a valid unit in the oldest RW log, and has that log erased. After a stall
+    /// it continues with the same log.
     fn reclaim_first(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let Some(&log) = self.groups[group as usize].random.front() else {
             return Ok(());
@@ -149,9 +149,10 @@ impl FastFtl {
 keys! {
     /// `[mapping]` of `fast`.
     pub struct Config {
-        /// Log blocks of the drive, 1 to 65536: they take the writes to any data block of their group, one of them sequential ones; at least two for each group.
+        /// Log blocks of the drive, 1 to 65536, at least two for each group: one takes sequential writes, the others
+        /// take writes to any data block of the group.
         pub(super) log_blocks: u32 = 0,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }

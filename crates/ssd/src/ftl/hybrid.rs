@@ -1,22 +1,23 @@
 //! A page-mapped log over block-mapped data (`irbw` 2.1: sector mapping for log blocks, block mapping for data
 //! blocks).
 //!
-//! Whatever the host writes is appended to the group's log, which is page-mapped, of at most `log_blocks` blocks
-//! in all groups together. A log block that comes to hold one data block's units in order becomes the data block
-//! (switch merge). When the log is full, the log block with the fewest valid units is cleaned, the first of
-//! equals:
+//! All host writes are appended to the log of their group, which is page-mapped. The groups share `log_blocks` log
+//! blocks evenly, rounded up, at least one each. A log block that comes to hold the units of one data block in order
+//! becomes the data block (switch merge). When the log is full, the log block with the fewest valid units is cleaned,
+//! the first one among equals:
 //!
-//! - at most half of it valid: a unit is hot as long as it was not moved since the host wrote it, and has a
-//!   second chance: it is copied to the end of the log (Lim, Lee and Moon, "FASTer FTL for enterprise-class flash
-//!   memory SSDs", SNAPI 2010). Units that had theirs are cold, and their data blocks are merged;
-//! - more than half: all of its data blocks are merged, for copying would gain little.
+//! - If at most half of the block is valid, its hot units get a second chance: they are copied to the end of the log
+//!   (Lim, Lee and Moon, "FASTer FTL for enterprise-class flash memory SSDs", SNAPI 2010). A unit is hot as long as it
+//!   was not moved since the host wrote it. Units that already had their second chance are cold, and their data
+//!   blocks are merged.
+//! - If more than half of the block is valid, all of its data blocks are merged, because copying would gain little.
 //!
-//! A merge writes all that is newest of a data block to a new one (full merge). Where nothing else is left to
-//! clean than the block that is being filled, and that holds an orderly beginning of one data block, it is
+//! A merge copies the newest version of every unit of a data block to a new block (full merge). If the only block
+//! left to clean is the one that is being filled, and it holds the first units of one data block in order, it is
 //! completed instead (partial merge).
 //!
-//! FASTer gives up log blocks in order of age; here it is the fewest valid units. It does not keep hot and cold
-//! units, or sequential and random writes, in different log blocks.
+//! FASTer gives up log blocks in order of age; here it is the block with the fewest valid units. This mapping does
+//! not keep hot and cold units, or sequential and random writes, in different log blocks.
 
 use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
 use super::pool::Pool;
@@ -32,7 +33,7 @@ use std::collections::VecDeque;
 struct Group {
     /// Log blocks in the order in which they were opened.
     logs: VecDeque<u32>,
-    /// What is being filled of them.
+    /// The log block that is being filled, and the one after it.
     tail: Tail,
     /// The log block whose data blocks are being merged.
     merging: Option<u32>,
@@ -54,7 +55,7 @@ pub(crate) struct HybridFtl {
     pool: Pool,
     homes: Homes,
     groups: Vec<Group>,
-    /// Units of the log that were moved since the host wrote them.
+    /// For each unit: true if it is in the log and was moved since the host wrote it.
     moved: Vec<bool>,
 }
 
@@ -86,7 +87,8 @@ impl HybridFtl {
         Ok(())
     }
 
-    /// The log block with the fewest valid units: of those that are not being filled, if there are any.
+    /// Returns the log block with the fewest valid units. A block that is being filled is chosen only if there is
+    /// no other.
     fn victim(&self, group: u32) -> Option<u32> {
         let at = &self.groups[group as usize];
         let filled = |b: u32| at.tail.room(&self.pool.g) > 0 && at.tail.holds(b);
@@ -94,13 +96,13 @@ impl HybridFtl {
         logs.min_by_key(|&b| (filled(b), self.pool.valid(b)))
     }
 
-    /// Empties a log block and has it erased; goes on with what is left of it where it stalled.
+    /// Empties a log block and has it erased. After a stall it continues with the same block.
     fn clean(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let at = &self.groups[group as usize];
         let log = at.merging.or_else(|| self.victim(group)).ok_or(Stall)?;
         let is_filled = at.tail.room(&self.pool.g) > 0 && at.tail.holds(log);
         let few = 2 * self.pool.valid(log) <= self.pool.g.units_per_cblock;
-        // For the time of copying there is a log block more; after a power cut there may be that many already.
+        // Copying needs one more log block for a time. After a power cut there may be one too many already.
         let may_copy = self.pool.slack(group) > 0 && self.logs_in_use(group) <= self.pool.logs;
         if few && may_copy && !is_filled && at.merging.is_none() {
             self.collect(group, log, ops)?;
@@ -123,7 +125,7 @@ impl HybridFtl {
         self.homes.merge(&mut self.pool, lbn, ops)
     }
 
-    /// Gives the units of a log block a second chance at the end of the log, and merges those that had theirs.
+    /// Copies the hot units of a log block to the end of the log, after merging the data blocks of the cold ones.
     fn collect(&mut self, group: u32, log: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         loop {
             let cold = self.pool.units_of(log).find(|&u| self.moved[u as usize]);
@@ -149,8 +151,8 @@ impl HybridFtl {
         Ok(())
     }
 
-    /// If what was written to a log block is a beginning of one data block, and all of it valid: it becomes the
-    /// data block.
+    /// Turns a log block into the data block if its contents are the first units of one data block in order, all of
+    /// them valid. Returns true if it did.
     fn complete_in_order(&mut self, group: u32, log: u32, ops: &mut Vec<FlashOp>) -> bool {
         let at = &mut self.groups[group as usize];
         let written = if at.tail.cblock == log {
@@ -175,7 +177,7 @@ keys! {
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: they make up the log of their group.
         pub(super) log_blocks: u32 = 0,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }

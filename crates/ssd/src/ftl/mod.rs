@@ -1,6 +1,7 @@
-//! The translation layers: where a logical page is, where the next one goes, what must be moved to make room.
+//! The flash translation layers. Each one maps logical to physical units, chooses where a write goes, and moves
+//! data to free blocks.
 //!
-//! What they have in common is [`Ftl`]; each has a file of its own.
+//! All of them implement [`Ftl`]; each has a file of its own.
 
 mod block;
 mod config;
@@ -25,8 +26,9 @@ use contract::Ftl;
 use fathom_base::registry::table_of;
 use fathom_base::{BadValue, Lpn, Named, Ppn};
 
-/// One line for each mapping: its entry, the enum, how it is made, and the way to it without dynamic dispatch. The names are
-/// those of [`MappingKind`], in whose list the types cannot stand: it is a part of the drive file, which they know.
+/// One line per mapping. It expands to the list entry, the enum variant, the constructor and the calls without
+/// dynamic dispatch. The names come from [`MappingKind`]. The types cannot be part of that list: it belongs to the
+/// drive file, which the mappings depend on.
 macro_rules! mappings {
     ($($kind:ident => $ftl:ty;)+) => {
         /// Translation layers: values of `mapping.kind`.
@@ -36,7 +38,7 @@ macro_rules! mappings {
             <$ftl as Ftl>::ABOUT.settings(|| table_of(&<$ftl as Ftl>::Config::default())),
         )),+];
 
-        /// The mapping of a drive. An enum, so that the path of a flash operation has no dynamic dispatch.
+        /// The mapping of a drive. It is an enum to keep dynamic dispatch off the path of a flash operation.
         #[allow(clippy::large_enum_variant, reason = "a drive has one of it")]
         #[derive(Clone, Debug)]
         pub(crate) enum AnyFtl {
@@ -44,7 +46,7 @@ macro_rules! mappings {
         }
 
         impl AnyFtl {
-            /// The mapping of a spec. `seed` is for what it draws.
+            /// Builds the mapping that the spec names. `seed` starts its random numbers.
             pub(crate) fn new(spec: &Spec, geometry: &Geometry, seed: u64) -> Result<Self, BadValue> {
                 Ok(match spec.mapping.kind {
                     $(MappingKind::$kind => {
@@ -54,10 +56,10 @@ macro_rules! mappings {
                 })
             }
 
-            /// Whether the mapping can work with its keys.
+            /// Checks the keys of the mapping that the spec names.
             ///
             /// # Errors
-            /// [`BadValue`] for the first key that it cannot work with.
+            /// [`BadValue`] for the first key that the mapping rejects.
             pub(crate) fn check_keys(spec: &Spec) -> Result<(), BadValue> {
                 match spec.mapping.kind {
                     $(MappingKind::$kind => config::read::<$ftl>(&spec.mapping).map(drop)),+
@@ -85,7 +87,7 @@ mappings! {
     Hybrid => hybrid::HybridFtl;
 }
 
-/// See [`Ftl`].
+/// Forwards every method of [`Ftl`] to the mapping in use.
 impl AnyFtl {
     #[inline]
     pub(crate) fn lookup(&self, lpn: Lpn) -> Ppn {

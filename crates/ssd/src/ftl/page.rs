@@ -1,14 +1,15 @@
-//! Page mapping: every unit anywhere, log-structured.
+//! Page mapping: every unit can lie anywhere, and writes are log-structured.
 //!
-//! Writes go round robin over the groups, one clustered page each, which is dynamic striping, or where the address
-//! says ([`super::striping`]); nothing is moved from one group to another. Each group has a block open for the host
-//! and one for what is moved, or one for both, or three: what is written often (`heat`) has one of its own, which takes
-//! it from the host and from collection alike (the hot and the cold write frontier of Van Houdt, "Performance of garbage
-//! collection algorithms for flash-based solid state drives with hot/cold data", Performance Evaluation 70(10), 2013).
+//! Writes go to the groups round robin, one clustered page each (dynamic striping), or to the group that the
+//! address selects ([`super::striping`]). Nothing is moved from one group to another. Each group has one open block
+//! for the host and one for copies, or one for both, or three: frequently written units (`heat`) then have an open
+//! block of their own, which takes them from the host and from collection alike (the hot and the cold write
+//! frontier of Van Houdt, "Performance of garbage collection algorithms for flash-based solid state drives with
+//! hot/cold data", Performance Evaluation 70(10), 2013).
 //!
-//! Which block is collected stands in [`super::victim`], how in `collect`, what wear has to do with it in `wear`,
-//! what happens after a power cut in `recovery`. It does not model the traffic of a mapping table that lies in
-//! flash itself.
+//! [`super::victim`] selects the block to collect, `collect` collects it, `wear` levels wear, and `recovery`
+//! rebuilds the map after a power cut. The traffic of a mapping table that lies in flash itself is not modelled
+//! here.
 
 mod collect;
 mod fill;
@@ -34,11 +35,11 @@ use map::{Map, NOTHING};
 use step::InStep;
 use wear::Wear;
 
-/// The stream of the seed that victims are drawn from.
+/// The random stream, derived from the seed, for drawing victims.
 const STREAM: u64 = 7;
 
-/// The state of a page-mapped drive: 4 bytes a logical and 4 a physical unit, one more a logical unit where hot data
-/// goes apart, and some for every clustered block.
+/// The state of a page-mapped drive: 4 bytes per logical and 4 per physical unit, one more per logical unit where
+/// hot data is separated, and some per clustered block.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFtl {
     g: Geometry,
@@ -46,10 +47,10 @@ pub(crate) struct PageFtl {
     partial_program: bool,
     stripes: Option<Stripes>,
     in_step: Option<InStep>,
-    /// The open block that takes what is moved.
+    /// Index of the open block that takes copies.
     copies: usize,
     map: Map,
-    /// Who was written to a place last; still there if the map says so too.
+    /// The unit last written to each place, plus one. It is still valid there if the map agrees.
     owner_of: Vec<u32>,
     blocks: Blocks,
     heat: Heat,
@@ -58,9 +59,9 @@ pub(crate) struct PageFtl {
     turn: u32,
     background_turn: u32,
     merges: MergeCounts,
-    /// Places and owners of what is being moved.
+    /// Scratch space: places and owners of the units being moved.
     live: Vec<(u32, u32)>,
-    /// Groups and units of what is being written to several groups.
+    /// Scratch space: groups and units of a write that goes to several groups.
     parts: Vec<(u32, u32)>,
 }
 
@@ -70,20 +71,21 @@ impl PageFtl {
         (0..self.g.groups).map(erased).collect()
     }
 
-    /// Valid units that a group may hold after so many of its blocks were retired.
+    /// Returns the number of valid units that a group may hold after `retired` of its blocks were retired.
     fn valid_max(&self, retired: u32) -> u32 {
         let blocks = self.g.cblocks_per_group - retired;
         let filled = self.g.units_per_cblock - self.g.units_lost_per_cblock;
         blocks.saturating_sub(self.g.reserve_cblocks) * filled
     }
 
-    /// Whose data a place holds, if it is valid: what a mapping that keeps the map in flash must know of a copy.
+    /// Returns the unit that a place holds, if it is valid. A mapping that keeps the map in flash needs it for
+    /// copies.
     pub(super) fn owner(&self, place: Ppn) -> Option<Lpn> {
         let lpn = self.owner_of[place.index()].checked_sub(1)?;
         (self.map.get(lpn) == place.0 + 1).then_some(Lpn(lpn))
     }
 
-    /// Whether the drive can still hold all that the host can write.
+    /// Returns true if the drive can still hold everything that the host can write.
     fn holds_all(&self) -> bool {
         let units = self.g.logical_units + self.g.map_units;
         match &self.stripes {
@@ -104,7 +106,7 @@ keys! {
     pub struct Config {
         /// Where the next page goes: `dynamic`, or a static order such as `cwdp`.
         pub(super) striping: Striping = Striping::Dynamic,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }

@@ -1,16 +1,17 @@
-//! What the mappings have in common whose log blocks serve several data blocks: where every unit lies, which
-//! blocks are erased, and what is found after a power cut.
+//! State shared by the mappings whose log blocks serve several data blocks: the place of every unit, the erased
+//! blocks, and recovery after a power cut.
 //!
-//! The place of every unit is kept one by one, whatever the policy; a policy decides what may lie where. A real
-//! drive keeps less of it, and reads the rest from spare areas; what that costs is not modelled.
+//! The place of every unit is stored individually, whatever the policy; the policy decides what may be placed
+//! where. A real drive stores less and reads the rest from spare areas. The cost of that is not modelled.
 //!
-//! **After a power cut** the newest version of a unit counts, and of equal ones the one that was moved least. It
-//! is there, for a block is erased only when everything that was emitted before is programmed. A block that a
-//! merge fills stands behind a barrier, and erases of a group are done in order of emission: so it holds nothing
-//! of its own as long as one of the blocks is there that it was filled from. A cut therefore brings back blocks
-//! whose erase was under way, and takes a merge's target for each; what it can bring back beyond that are logs.
-//! They count as logs until they are erased ([`Pool::may_open`]), and an erased block is always left for the
-//! next merge. TRIM is kept in memory only: what was trimmed may come back.
+//! **After a power cut** the newest version of a unit counts, and among equal versions the one that was moved
+//! least. That copy is still there, because a block is erased only after everything emitted before is programmed. A
+//! block that a merge fills is behind a barrier, and the erases of a group are done in the order in which they were
+//! emitted. So that block holds nothing valid as long as one of the blocks that it was filled from is there. A
+//! power cut therefore brings back blocks whose erase was in progress, and takes away a merge target for each of
+//! them. All other blocks that it can bring back are logs. Those count as logs until they are erased
+//! ([`Pool::may_open`]), and one erased block is always left for the next merge. TRIM is kept in memory only:
+//! trimmed data may come back.
 
 pub(super) mod homes;
 pub(super) mod tail;
@@ -23,33 +24,35 @@ use std::collections::VecDeque;
 use tail::Tail;
 
 pub(super) const NOWHERE: u32 = u32::MAX;
-/// Logs that may be under way to be erased while all others are in use, if the drive has the blocks for it.
+/// Maximum number of logs whose erase may be in progress while all others are in use, if the drive has enough
+/// blocks.
 const LEAVING_MAX: u32 = 2;
-/// Blocks of a group beyond data and logs that it cannot do without: one to merge into, one that is erased.
+/// Number of blocks that a group needs beyond data and logs: one to merge into, and one that is being erased.
 const EXCHANGE: u32 = 2;
 
-/// What a clustered block is.
+/// The state of a clustered block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Erased,
     InUse,
-    /// Its erase is under way.
+    /// Its erase is in progress.
     Leaving,
-    /// Its erase is under way, and it counts as a log until then.
+    /// Its erase is in progress, and it counts as a log until it is done.
     LeavingLog,
     Bad,
 }
 
-/// Places of units, and blocks: 4 bytes a logical and 4 a physical unit, and 5 a clustered block.
+/// The places of units, and the states of blocks: 4 bytes per logical and 4 per physical unit, and 5 per clustered
+/// block.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     pub(super) g: Geometry,
     pub(super) merges: MergeCounts,
     pub(super) partial_program: bool,
-    /// Log blocks of a group.
+    /// Number of log blocks in a group.
     pub(super) logs: u32,
     place_of: Vec<u32>,
-    /// Who was written to a place last; still there if `place_of` says so too.
+    /// The unit last written to each place. It is still valid there if `place_of` agrees.
     owner_of: Vec<u32>,
     valid: Vec<u32>,
     state: Vec<State>,
@@ -59,7 +62,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Everything erased; with `logs` log blocks in a group.
+    /// A pool in which everything is erased, with `logs` log blocks per group.
     pub(super) fn new(logs: u32, partial_program: bool, g: &Geometry) -> Self {
         let free = (0..g.groups)
             .map(|i| (i * g.cblocks_per_group..(i + 1) * g.cblocks_per_group).collect());
@@ -83,13 +86,13 @@ impl Pool {
         Ppn(self.place_of[lpn.index()])
     }
 
-    /// Valid units of a block.
+    /// Returns the number of valid units of a block.
     #[inline]
     pub(super) fn valid(&self, cblock: u32) -> u32 {
         self.valid[cblock as usize]
     }
 
-    /// The valid units of a block, in order of place.
+    /// Returns the valid units of a block, in order of place.
     pub(super) fn units_of(&self, cblock: u32) -> impl Iterator<Item = u32> + '_ {
         let first = cblock * self.g.units_per_cblock;
         (first..first + self.g.units_per_cblock).filter_map(|place| {
@@ -98,7 +101,7 @@ impl Pool {
         })
     }
 
-    /// The first valid unit of a block.
+    /// Returns the first valid unit of a block.
     pub(super) fn first_unit(&self, cblock: u32) -> Option<u32> {
         self.units_of(cblock).next()
     }
@@ -110,7 +113,7 @@ impl Pool {
         }
     }
 
-    /// A unit is at a new place.
+    /// Sets the place of a unit.
     pub(super) fn put(&mut self, lpn: u32, place: u32) {
         self.forget(lpn);
         self.place_of[lpn as usize] = place;
@@ -118,7 +121,7 @@ impl Pool {
         self.valid[self.g.cblock_of_unit(place) as usize] += 1;
     }
 
-    /// Appends what the host writes; there is room.
+    /// Appends host writes. There must be room.
     pub(super) fn append(&mut self, tail: &mut Tail, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) {
         let (mut start, mut count) = (0, 0);
         for lpn in runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n) {
@@ -150,42 +153,42 @@ impl Pool {
         }
     }
 
-    /// What is programmed next begins a clustered page, unless a partly filled one can be programmed further.
+    /// Makes the next program start a new clustered page, unless a partly filled page can be programmed later.
     pub(super) fn pad(&self, tail: &mut Tail) {
         if !self.partial_program {
             tail.pad(&self.g);
         }
     }
 
-    /// Whether a log block may be opened beside `in_use` others; else there is an erase to wait for.
+    /// Returns true if a log block may be opened beside `in_use` others. If not, there is an erase to wait for.
     pub(super) fn may_open(&self, group: u32, in_use: u32) -> bool {
         let all = in_use + self.leaving_logs[group as usize];
         all < self.logs + self.slack(group) && self.free[group as usize].len() >= 2
     }
 
-    /// Logs that may be under way to be erased while all others are in use.
+    /// Returns the number of logs whose erase may be in progress while all others are in use.
     pub(super) fn slack(&self, group: u32) -> u32 {
         let needed = self.g.data_cblocks_per_group() + self.logs + EXCHANGE;
         let left = self.g.cblocks_per_group - self.retired[group as usize];
         left.saturating_sub(needed).min(LEAVING_MAX)
     }
 
-    /// An erased block.
+    /// Takes an erased block.
     pub(super) fn take(&mut self, group: u32) -> Result<u32, Stall> {
         let cblock = self.free[group as usize].pop_front().ok_or(Stall)?;
         self.state[cblock as usize] = State::InUse;
         Ok(cblock)
     }
 
-    /// An erased block to merge into.
+    /// Takes an erased block to merge into, and sets a barrier for it.
     pub(super) fn take_target(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> Result<u32, Stall> {
         let cblock = self.take(group)?;
         ops.push(FlashOp::Barrier { cblock });
         Ok(cblock)
     }
 
-    /// Has a block erased that holds nothing valid. `as_log`: no merge's target took its place, so that there is
-    /// a block more if a power cut brings it back.
+    /// Has a block erased that holds nothing valid. `as_log` says that no merge target took its place, so that
+    /// there is one block more if a power cut brings it back.
     pub(super) fn erase(&mut self, cblock: u32, as_log: bool, ops: &mut Vec<FlashOp>) {
         debug_assert_eq!(self.valid(cblock), 0, "block {cblock} holds valid units");
         self.state[cblock as usize] = State::Leaving;
@@ -216,8 +219,9 @@ impl Pool {
         left >= self.g.data_cblocks_per_group() + self.logs + EXCHANGE
     }
 
-    /// Builds places again from what the flash holds and has erased what nobody needs. Gives the blocks with
-    /// valid units, by the age of the oldest of these; none of them can be filled further.
+    /// Rebuilds the places from the contents of the flash, and has all blocks without valid units erased. Returns
+    /// the blocks with valid units, ordered by the version of their oldest valid unit. None of them can be filled
+    /// further.
     pub(super) fn recover(
         &mut self,
         store: &Store,
@@ -256,7 +260,7 @@ impl Pool {
         held
     }
 
-    /// Whether the tables agree, where the policy says that these are its blocks.
+    /// Checks that the tables agree. `in_use` are the blocks that the policy uses.
     pub(super) fn check(&self, in_use: impl Iterator<Item = u32>) -> Result<(), String> {
         let mut valid = vec![0u32; self.valid.len()];
         for (lpn, &place) in self.place_of.iter().enumerate() {

@@ -1,16 +1,16 @@
 //! Replacement-block mapping: NFTL (Ban, US patent 5,937,425, 1999; as in the Linux driver `nftlcore.c`).
 //!
-//! A data block holds its units in order, and so does every block of the chain behind it: a unit keeps its
-//! offset. A unit that is written goes into the first block of the chain where its offset was not written yet;
-//! its newest version is that in the last block of the chain that has it. Where none has room, the chain gets
-//! one block more, from a number that a group's data blocks share (`log_blocks`); when that is used up, the
-//! longest chain of the group is folded, the one written least recently of equals.
+//! A data block holds its units in order, and so does every replacement block in the chain behind it: a unit keeps
+//! its offset. A write goes into the first block of the chain where the offset of the unit was not written yet. The
+//! newest version of a unit is the one in the last block of the chain that has it. If no block has room, the chain
+//! gets one more. The data blocks of a group share a limited number of replacement blocks (`log_blocks`). When they
+//! are used up, the longest chain of the group is folded, among equals the least recently written one.
 //!
-//! A clustered page that cannot be programmed again counts as written in all its offsets, so that its other
-//! units go into the next block; one program covers the units between those that are written, and its sectors
-//! count. Pages of a block are programmed in any order, which flash of this mapping's time allowed. The drive
-//! finds the newest version by reading spare areas along the chain; the model knows it, and that reading takes
-//! no time. How a chain is folded stands in `fold`, what happens after a power cut in `recovery`.
+//! A clustered page that cannot be programmed again counts as written at all its offsets, so that its other units
+//! go into the next block. One program then also covers the units between those that are written, and counts their
+//! sectors. The pages of a block are programmed in any order, which flash of the time of this mapping allowed. A
+//! real drive finds the newest version by reading spare areas along the chain; the model knows it, and this reading
+//! takes no time. Folding is in `fold`, recovery after a power cut in `recovery`.
 
 mod fold;
 mod recovery;
@@ -24,52 +24,52 @@ use crate::spec::Spec;
 use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::VecDeque;
 
-/// The most replacement blocks of one data block. The patent names no number; every further one makes reading
-/// longer, and the gain is in a fold that does not come yet.
+/// Maximum number of replacement blocks of one data block. The patent gives no number. Each further block makes
+/// reading longer, in exchange for a later fold.
 const REPLACEMENTS_MAX: usize = 4;
-/// Blocks of a chain, the data block included.
+/// Maximum number of blocks of a chain, the data block included.
 const CHAIN_MAX: usize = REPLACEMENTS_MAX + 1;
 /// In `newest`: the unit has no data.
 const NOWHERE: u8 = u8::MAX;
 
-/// A data block with replacement blocks.
+/// A data block that has replacement blocks.
 #[derive(Clone, Copy, Debug)]
 struct Chained {
     lbn: u32,
     last_write: u64,
-    /// Units that the last block of the chain has got.
+    /// Number of units written to the last block of the chain.
     in_last: u32,
 }
 
-/// What the spare area says about a clustered block. Births are unique and never 0.
+/// The contents of the spare area of a clustered block. Birth numbers are unique and never 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Origin {
     birth: u64,
-    /// The block before it in its chain, or, for one that a full merge fills, the last of the chain that it
-    /// replaces; by birth, 0 for none.
+    /// Birth of the block before it in its chain. For a block that a full merge fills: birth of the last block of
+    /// the chain that it replaces. 0 if there is none.
     before: u64,
-    /// The first block of that chain, by birth.
+    /// Birth of the first block of that chain.
     head: u64,
-    /// Whether a full merge fills it.
+    /// True if a full merge fills the block.
     merged: bool,
 }
 
-/// The state of a drive with replacement blocks: two bytes a unit, and five block numbers for a data block.
+/// The state of a drive with replacement blocks: two bytes per unit, and five block numbers per data block.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplacementFtl {
     g: Geometry,
     partial_program: bool,
     per_group: u32,
-    /// The blocks of every data block's chain, in order.
+    /// The blocks of the chain of every data block, in order.
     chains: Vec<[u32; CHAIN_MAX]>,
-    /// Of every unit: the blocks of its chain, from the first on, where its offset is written.
+    /// For every unit, the number of blocks of its chain, counted from the first, in which its offset is written.
     written: Vec<u8>,
-    /// Of every unit: which block of its chain has its newest version, or [`NOWHERE`].
+    /// For every unit, the index in its chain of the block with its newest version, or [`NOWHERE`].
     newest: Vec<u8>,
-    /// Data blocks with replacement blocks, by group.
+    /// The data blocks with replacement blocks, by group.
     chained: Vec<Vec<Chained>>,
     free: Vec<VecDeque<u32>>,
-    /// Blocks of each group that are out of use.
+    /// Number of retired blocks in each group.
     retired: Vec<u32>,
     origins: Vec<Origin>,
     clock: u64,
@@ -101,13 +101,13 @@ impl ReplacementFtl {
         (lbn % self.g.groups) as usize
     }
 
-    /// The units of a data block.
+    /// Returns the units of a data block.
     fn units_of(&self, lbn: u32) -> std::ops::Range<usize> {
         let first = (lbn * self.g.units_per_cblock) as usize;
         first..first + self.g.units_per_cblock as usize
     }
 
-    /// Blocks in the chain of a data block, itself included.
+    /// Returns the number of blocks in the chain of a data block, itself included.
     #[inline]
     fn length(&self, lbn: u32) -> usize {
         let chain = &self.chains[lbn as usize];
@@ -125,13 +125,13 @@ impl ReplacementFtl {
         self.chained[group].iter_mut().find(|at| at.lbn == lbn)
     }
 
-    /// Replacement blocks of a group.
+    /// Returns the number of replacement blocks in use in a group.
     fn replacements(&self, group: usize) -> u32 {
         let chains = self.chained[group].iter();
         chains.map(|at| self.length(at.lbn) as u32 - 1).sum()
     }
 
-    /// An erased block for the chain of a data block, or to merge that chain into.
+    /// Takes an erased block for the chain of a data block, or to merge that chain into.
     fn take_free(&mut self, lbn: u32, merged: bool, ops: &mut Vec<FlashOp>) -> Result<u32, Stall> {
         let group = self.group_of(lbn);
         let cblock = self.free[group].pop_front().ok_or(Stall)?;
@@ -148,7 +148,7 @@ impl ReplacementFtl {
         Ok(cblock)
     }
 
-    /// Makes sure that these units of a data block have a place each.
+    /// Makes sure that each of these units of a data block has a place.
     fn make_room(
         &mut self,
         lbn: u32,
@@ -175,7 +175,7 @@ impl ReplacementFtl {
         }
     }
 
-    /// The longest chain of a group, the one written least recently of equals.
+    /// Returns the longest chain of a group, the least recently written one among equals.
     fn longest(&self, group: usize) -> Option<u32> {
         let chains = self.chained[group].iter();
         let longest = chains.max_by_key(|at| (self.length(at.lbn), u64::MAX - at.last_write));
@@ -201,7 +201,8 @@ impl ReplacementFtl {
         }
     }
 
-    /// Places a unit, for which there is room: where, and whether that is the last block of a chain.
+    /// Places a unit for which there is room. Returns its place, and whether it is in the last block of a chain
+    /// with replacement blocks.
     fn place(&mut self, lpn: u32, length: usize) -> (u32, bool) {
         let per_block = self.g.units_per_cblock;
         let index = usize::from(self.written[lpn as usize]);
@@ -211,8 +212,8 @@ impl ReplacementFtl {
         (place, length > 1 && index == length - 1)
     }
 
-    /// The offsets of these units are written, and those that share a page with them that cannot be programmed
-    /// again.
+    /// Marks the offsets of these units as written, and also the other offsets of their pages where pages cannot be
+    /// programmed again.
     fn use_up(&mut self, runs: &[(Lpn, u32)]) {
         let page = self.g.units_per_cpage;
         for &(lpn, n) in runs {
@@ -228,7 +229,7 @@ impl ReplacementFtl {
         }
     }
 
-    /// Puts units that have a place each where they belong.
+    /// Places units for which there is room.
     fn put(&mut self, lbn: u32, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) {
         let length = self.length(lbn);
         let mut in_last = 0;
@@ -257,7 +258,7 @@ impl ReplacementFtl {
             at.in_last == all
         });
         if complete {
-            // Needs no free block, so that it cannot stall.
+            // Needs no free block, so it cannot stall.
             let _ = self.fold(lbn, ops);
         }
     }
@@ -278,7 +279,7 @@ keys! {
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: each is in the chain of one data block.
         pub(super) log_blocks: u32 = 0,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }
@@ -335,7 +336,7 @@ is too long is folded into one block (Ban, US patent 5,937,425).",
         let group = self.g.group_of_cblock(cblock) as usize;
         self.free[group].retain(|&free| free != cblock);
         self.retired[group] += 1;
-        // What is left must hold the group's data, its replacement blocks and the blocks of a merge.
+        // The remaining blocks must hold the group's data, its replacement blocks and the blocks of a merge.
         let left = self.g.cblocks_per_group - self.retired[group];
         left >= self.g.data_cblocks_per_group() + self.per_group + 2
     }

@@ -1,25 +1,25 @@
-//! Static striping: the group of a page follows from its address.
+//! Static striping: the address of a page selects its group.
 //!
 //! The clustered pages of the host's address space are numbered, and the number is read in mixed radix: the first
 //! letter of the order varies fastest (Tavakkol et al., "Revisiting widely held SSD expectations", TOMPECS 2016;
 //! Jung and Kandemir, "An evaluation of different page allocation strategies on high-speed SSDs", HotStorage 2012).
 //!
-//! Positions in the flash array are numbered as [`crate::geometry`] does, channel fastest, then package (way), die
-//! and plane. A group covers as many neighbouring positions as a clustered block is wide, so that it takes up
-//! channels first, then ways, and so on; what it takes up itself no letter can vary. With 4 channels and blocks 2
-//! wide, `c` counts 2 pairs of channels; with blocks 4 wide or wider, `c` has no effect. Planes that a clustered
-//! page is striped over are taken up in the same way: `p` counts what is left of a die.
+//! Positions in the flash array are numbered as in [`crate::geometry`]: channel fastest, then package (way), die
+//! and plane. A group covers as many neighbouring positions as a clustered block is wide: channels first, then
+//! ways, and so on. A letter cannot vary positions that a group covers. With 4 channels and blocks 2 wide, `c`
+//! counts 2 pairs of channels; with blocks 4 wide or wider, `c` has no effect. Planes that a clustered page is
+//! striped over are covered in the same way: `p` counts the remaining parts of a die.
 
 use crate::geometry::{Divisor, Geometry};
 use crate::spec::{Flash, Striping};
 
-/// What the letters stand for, in the order in which groups are numbered.
+/// The letters: channel, way, die and plane, in the order in which groups are numbered.
 const PARTS: &[u8; 4] = b"cwdp";
 
-/// The group of each clustered page of the host's.
+/// The group of each clustered page of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stripes {
-    /// The groups in turn.
+    /// The groups in the order of the pages; the order repeats.
     turn: Vec<u32>,
     by_cpage: Divisor,
     by_turn: Divisor,
@@ -27,7 +27,7 @@ pub(super) struct Stripes {
 }
 
 impl Stripes {
-    /// The stripes of a drive; `None` where pages go anywhere.
+    /// The striping of a drive; `None` with dynamic striping.
     pub(super) fn new(striping: Striping, flash: &Flash, g: &Geometry) -> Option<Stripes> {
         let order = order_of(striping)?;
         let counts = counts_of(flash, g);
@@ -49,26 +49,27 @@ impl Stripes {
         })
     }
 
-    /// The groups of the first clustered pages, and of as many from every multiple of their number on.
+    /// Returns the groups of the first clustered pages, one for each group. The same order repeats for all pages
+    /// after them.
     pub(super) fn in_turn(&self) -> &[u32] {
         &self.turn
     }
 
-    /// The group of a mapped unit.
+    /// Returns the group of a mapped unit.
     #[inline]
     pub(super) fn group_of(&self, lpn: u32) -> u32 {
         let (page, _) = self.by_cpage.split_u32(lpn);
         self.turn[self.by_turn.split_u32(page).1 as usize]
     }
 
-    /// The most mapped units, of `units` in all, that a group must hold.
+    /// Returns the maximum number of mapped units that one group must hold, out of `units` in all.
     pub(super) fn share(&self, units: u32) -> u32 {
         let pages = units.div_ceil(self.units_per_cpage);
         pages.div_ceil(self.turn.len() as u32) * self.units_per_cpage
     }
 }
 
-/// How many groups there are next to each other along channel, way, die and plane; their product is all of them.
+/// Returns the number of groups along channel, way, die and plane. The product is the number of groups.
 fn counts_of(flash: &Flash, g: &Geometry) -> [u32; 4] {
     let width = (flash.clustered_page.0 / flash.page.0) as u32;
     let planes = flash.planes_per_die / width.min(flash.planes_per_die);
@@ -159,7 +160,7 @@ mod tests {
             .collect()
     }
 
-    /// Channel, way, die and plane of a page, from its number and the order alone.
+    /// Returns channel, way, die and plane of a page, computed from its number and the order alone.
     fn parts_of(mut page: u32, name: &str) -> [u32; 4] {
         let mut parts = [0; 4];
         for letter in name.bytes() {
@@ -196,7 +197,7 @@ mod tests {
                 let group = stripes.group_of(page);
                 let [c, w, d, p] = parts_of(page % 48, &name);
                 assert_eq!(group, c + 4 * (w + 3 * (d + 2 * p)), "{name}, page {page}");
-                // The station that the drive uses is the die, and its channel is the letter's.
+                // The station that the drive uses is the die, and its channel is that of the letter `c`.
                 let cpage = group * g.cblocks_per_group * g.cpages_per_cblock;
                 let die = g.station_of_cpage(cpage);
                 assert_eq!(die, c + 4 * (w + 3 * d), "{name}, page {page}");
@@ -208,15 +209,15 @@ mod tests {
 
     #[test]
     fn what_a_block_covers_no_letter_varies() {
-        // Blocks over all four channels: ways, dies and planes are left.
+        // Blocks cover all four channels: ways, dies and planes are left.
         assert_eq!(
             groups("cwdp", 1, 4, 13),
             [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]
         );
         assert_eq!(groups("pcwd", 1, 4, 6), [0, 6, 1, 7, 2, 8]);
-        // Over pairs of channels, 0 and 1 or 2 and 3.
+        // Blocks cover pairs of channels, 0 and 1 or 2 and 3.
         assert_eq!(groups("cpwd", 1, 2, 6), [0, 1, 12, 13, 2, 3]);
-        // Pages over both planes: no plane is left.
+        // Pages cover both planes: no plane is left.
         assert_eq!(groups("pdcw", 2, 2, 5), [0, 12, 1, 13, 2]);
     }
 

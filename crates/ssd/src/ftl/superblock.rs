@@ -1,22 +1,21 @@
-//! Superblocks: neighbouring data blocks that share their blocks, page-mapped within (Kang, Jo, Kim and Lee, "A
-//! superblock-based flash translation layer for NAND flash memory", EMSOFT 2006).
+//! Superblock mapping: neighbouring data blocks share their blocks and are page-mapped within (Kang, Jo, Kim and
+//! Lee, "A superblock-based flash translation layer for NAND flash memory", EMSOFT 2006).
 //!
-//! [`DATA_BLOCKS`] logical blocks that are neighbours in a group make a superblock. It has as many D-blocks, and
-//! U-blocks beyond them for updates; a unit of it may lie anywhere in any of them. What the host writes goes to
-//! the superblock's open U-block. Once the group's U-blocks (`log_blocks`) are all given out, the superblock that
-//! was written least recently gives one back, and only its own blocks are touched for that:
+//! A superblock is made of [`DATA_BLOCKS`] logical blocks that are neighbours in a group. It has as many D-blocks,
+//! and U-blocks beyond them for updates. A unit of it may lie anywhere in any of them. Host writes go to the
+//! superblock's open U-block. Once all U-blocks of the group (`log_blocks`) are in use, the least recently written
+//! superblock gives one back. Only its own blocks are touched for that:
 //!
-//! - a block without a valid unit is erased, for U-blocks have taken its place (switch merge);
-//! - else the valid units of the block that has the fewest are moved into the rest of a block that is open
-//!   already, and it is erased (partial merge);
-//! - else a new block is taken, and filled with the valid units of the blocks that have the fewest, until one
-//!   block is over (one full merge for every block that is taken).
+//! - A block without a valid unit is erased, because U-blocks have taken its place (switch merge).
+//! - Otherwise the valid units of the block with the fewest are moved into the rest of an open block, and it is
+//!   erased (partial merge).
+//! - Otherwise a new block is taken and filled with the valid units of the blocks that have the fewest, until one
+//!   block is left over (one full merge for every block that is taken).
 //!
-//! What is moved is cold and fills a block of its own where it does not complete a U-block, so that hot units
-//! come together in the U-blocks.
+//! Moved units are cold. They fill a block of their own unless they complete a U-block, so that hot units gather in
+//! the U-blocks.
 //!
-//! It does not model the maps in spare areas and the reads that they cost, and it does not vary the number of
-//! D-blocks.
+//! The maps in spare areas and the reads that they cost are not modelled, and the number of D-blocks does not vary.
 
 mod reclaim;
 
@@ -29,14 +28,14 @@ use crate::spec::Spec;
 use fathom_base::{About, Lpn, Ppn, keys};
 use std::collections::BTreeSet;
 
-/// Logical blocks of a superblock.
+/// Number of logical blocks of a superblock.
 const DATA_BLOCKS: u32 = 4;
 
-/// The blocks of a superblock.
+/// The state of one superblock.
 #[derive(Clone, Debug)]
 struct Superblock {
     group: u32,
-    /// D-blocks that it may have.
+    /// Maximum number of D-blocks.
     share: usize,
     blocks: Vec<u32>,
     /// The block that the host fills.
@@ -44,7 +43,7 @@ struct Superblock {
     /// The block that copies fill.
     cold: Tail,
     last_write: u64,
-    /// Room is being made: until there are no more blocks than these.
+    /// Set while room is being made: the number of blocks to get down to.
     until: Option<usize>,
 }
 
@@ -70,15 +69,15 @@ impl Superblock {
 #[derive(Clone, Debug)]
 pub(crate) struct SuperblockFtl {
     pool: Pool,
-    /// Group by group.
+    /// All superblocks, group by group.
     superblocks: Vec<Superblock>,
-    /// U-blocks of each group.
+    /// Number of U-blocks in each group.
     updates: Vec<u32>,
     clock: u64,
 }
 
 impl SuperblockFtl {
-    /// The superblock of a unit.
+    /// Returns the index of the superblock of a unit.
     fn superblock_of(&self, lpn: u32) -> usize {
         let g = &self.pool.g;
         let lbn = lpn / g.units_per_cblock;
@@ -128,7 +127,7 @@ fn per_group(g: &Geometry) -> u32 {
     g.data_cblocks_per_group().div_ceil(DATA_BLOCKS)
 }
 
-/// The superblocks of a new drive, group by group.
+/// Returns the superblocks of a new drive, group by group.
 fn never_written(g: &Geometry) -> Vec<Superblock> {
     let mut all = Vec::new();
     for group in 0..g.groups {
@@ -146,7 +145,7 @@ keys! {
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: each takes the writes to the blocks of one superblock.
         pub(super) log_blocks: u32 = 0,
-        /// Whether a partly filled clustered page can be programmed further; else the rest of it is lost.
+        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }
 }

@@ -1,19 +1,20 @@
-//! Which block is collected: how much every clustered block holds, and who goes first.
+//! Victim selection: counts the valid units of every clustered block and picks the block to collect.
 //!
 //! *Greedy* and *cost-benefit* are the cleaning policies of Rosenblum and Ousterhout, "The Design and
 //! Implementation of a Log-Structured File System" (ACM TOCS 10(1), 1992, 3.4 to 3.6), the second with the cost of
-//! flash as in Kawaguchi, Nishioka and Motoda, "A Flash-Memory Based File System" (USENIX 1995, 3.4): (1 - u) x
-//! age / 2u, where u is the valid share and age the time since the block last lost a unit. *FIFO* takes the block
-//! that was filled first (Menon 1995; LRU cleaning in Desnoyers, SYSTOR 2012). *d-choices* takes the one with the
-//! fewest valid units among d drawn with replacement (Van Houdt, SIGMETRICS 2013).
+//! flash as in Kawaguchi, Nishioka and Motoda, "A Flash-Memory Based File System" (USENIX 1995, 3.4): (1 - u) x age
+//! / 2u, where u is the valid share and age the time since the block last lost a unit. *FIFO* takes the block that
+//! was filled first (Menon 1995; LRU cleaning in Desnoyers, SYSTOR 2012). *d-choices* takes the one with the fewest
+//! valid units among d drawn with replacement (Van Houdt, SIGMETRICS 2013).
 //!
 //! Time is counted in units placed in the group and wraps at 2^32 of them.
 //!
-//! The fewest valid units of every 64 neighbouring blocks are kept, so that the greedy choice among n blocks looks
-//! at n / 64 + 190 numbers at most, and losing a unit costs one more comparison.
+//! The minimum of valid units is kept for every 64 neighbouring blocks. The greedy choice among n blocks therefore
+//! reads at most n / 64 + 190 numbers, and losing a unit costs one more comparison.
 //!
-//! The counts of a large drive fit into no cache. What a block loses is noted, its count is asked for, and it is
-//! changed when some others have lost units after it; everything that looks at counts takes what is noted into account.
+//! The counts of a large drive do not fit into any processor cache. When a block loses a unit, the loss is noted
+//! and the count is prefetched; the count is changed after some more losses. Everything that reads counts takes the
+//! noted losses into account.
 
 use crate::geometry::Geometry;
 use crate::spec::{Gc, Victim};
@@ -21,42 +22,42 @@ use fathom_base::Rng;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// Added to a block's count of valid units while it is no candidate for collection.
+/// Added to the count of valid units of a block while it is no candidate for collection.
 const NOT_SEALED: u32 = 1 << 31;
-/// Neighbouring blocks whose minimum is kept.
+/// Number of neighbouring blocks whose minimum is kept.
 const CHUNK: usize = 64;
-/// Losses that are noted and not counted yet.
+/// Number of losses that are noted and not yet counted.
 const LATE: usize = 8;
-/// How many unsealed blocks may be drawn for each sealed one before drawing is given up.
+/// Number of draws per choice of `d-choices`, unsealed blocks included, before drawing is given up.
 const DRAWS: u32 = 16;
 
-/// What all clustered blocks hold: 4 bytes a block, 8 where the age of blocks counts.
+/// Valid units of all clustered blocks: 4 bytes per block, 8 where the age of blocks counts.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     policy: Victim,
     choices: u32,
     per_group: u32,
     units: u32,
-    /// Valid units, with [`NOT_SEALED`].
+    /// Valid units of each block, with [`NOT_SEALED`].
     valid: Vec<u32>,
-    /// The least of each [`CHUNK`] of them.
+    /// Minimum of each [`CHUNK`] of `valid`.
     fewest: Vec<u32>,
-    /// Blocks that lost a unit each since, plus one; a ring.
+    /// Noted losses: the number, plus one, of a block that lost a unit. A ring.
     late: [u32; LATE],
-    /// The oldest of them.
+    /// Index of the oldest noted loss.
     oldest: usize,
-    /// When a block was filled (FIFO) or last changed (cost-benefit); empty where it does not matter.
+    /// For each block, when it was filled (FIFO) or last changed (cost-benefit). Empty with other policies.
     stamps: Vec<u32>,
-    /// Units placed in each group so far.
+    /// Number of units placed in each group so far.
     clocks: Vec<u32>,
-    /// The block of each group that was drawn last and is not collected yet, plus one. Drawing again until there
-    /// is room for the one drawn would favour small ones.
+    /// For each group, the block that was drawn last and is not collected yet, plus one. Drawing again until there
+    /// is room for the drawn block would favour blocks with few valid units.
     drawn: Vec<u32>,
     rng: Rng,
 }
 
 impl Blocks {
-    /// All blocks erased.
+    /// Counts for blocks that are all erased.
     pub(super) fn new(gc: &Gc, g: &Geometry, rng: Rng) -> Self {
         let blocks = g.cblocks() as usize;
         let aged = matches!(gc.victim, Victim::Fifo | Victim::CostBenefit);
@@ -76,7 +77,7 @@ impl Blocks {
         }
     }
 
-    /// Forgets what the blocks hold, as a power cut does.
+    /// Clears all counts, as a power cut does.
     pub(super) fn reset(&mut self) {
         self.valid.fill(NOT_SEALED);
         self.fewest.fill(NOT_SEALED);
@@ -84,7 +85,7 @@ impl Blocks {
         self.drawn.fill(0);
     }
 
-    /// A block that is open has a valid unit more.
+    /// Counts a new valid unit in an open block.
     #[inline]
     pub(super) fn gain(&mut self, cblock: u32, group: u32) {
         self.valid[cblock as usize] += 1;
@@ -92,14 +93,14 @@ impl Blocks {
         *clock = clock.wrapping_add(1);
     }
 
-    /// An open block is filled at once.
+    /// Counts all units of an open block as valid at once.
     pub(super) fn gain_all(&mut self, cblock: u32, group: u32) {
         self.valid[cblock as usize] += self.units;
         let clock = &mut self.clocks[group as usize];
         *clock = clock.wrapping_add(self.units);
     }
 
-    /// A block has a valid unit less.
+    /// Notes that a block lost a valid unit.
     #[inline]
     pub(super) fn lose(&mut self, cblock: u32, group: u32) {
         if self.policy == Victim::CostBenefit {
@@ -111,7 +112,7 @@ impl Blocks {
         self.count(oldest);
     }
 
-    /// Counts a loss that was noted.
+    /// Counts a noted loss.
     #[inline]
     fn count(&mut self, noted: u32) {
         let Some(cblock) = noted.checked_sub(1) else {
@@ -123,14 +124,14 @@ impl Blocks {
         *fewest = (*fewest).min(*valid);
     }
 
-    /// Counts all losses.
+    /// Counts all noted losses.
     fn settle(&mut self) {
         for noted in std::mem::take(&mut self.late) {
             self.count(noted);
         }
     }
 
-    /// The block is full: it may be collected from now on.
+    /// Seals a full block: it may be collected from now on.
     pub(super) fn seal(&mut self, cblock: u32, group: u32) {
         let valid = &mut self.valid[cblock as usize];
         *valid &= !NOT_SEALED;
@@ -141,7 +142,7 @@ impl Blocks {
         }
     }
 
-    /// The block holds nothing and is about to be erased.
+    /// Marks a block that holds nothing as no candidate before it is erased.
     pub(super) fn empty(&mut self, cblock: u32) {
         self.settle();
         self.valid[cblock as usize] = NOT_SEALED;
@@ -154,21 +155,22 @@ impl Blocks {
         self.fewest[chunk] = least(&self.valid[chunk * CHUNK..end]);
     }
 
-    /// Valid units of a block.
+    /// Returns the number of valid units of a block.
     #[inline]
     pub(super) fn valid(&self, cblock: u32) -> u32 {
         let late = self.late.iter().filter(|&&noted| noted == cblock + 1);
         (self.valid[cblock as usize] & !NOT_SEALED) - late.count() as u32
     }
 
-    /// Whether a block may be collected.
+    /// Returns true if a block may be collected.
     #[inline]
     pub(super) fn is_sealed(&self, cblock: u32) -> bool {
         self.valid[cblock as usize] < NOT_SEALED
     }
 
-    /// The block of a group to collect, if any is sealed. Only the greedy one is known to gain something if any
-    /// does: the models of the others, and what they cost, know victims that are all valid.
+    /// Returns the block of a group to collect, if any is sealed. Only the greedy choice is certain to gain
+    /// something if any block does. The other policies may pick a victim that is all valid: their models, and the
+    /// cost that these predict, include such victims.
     pub(super) fn pick(&mut self, group: u32) -> Option<u32> {
         self.settle();
         match self.policy {
@@ -183,7 +185,7 @@ impl Blocks {
         }
     }
 
-    /// The sealed block of a group with the fewest valid units, the first of equals.
+    /// Returns the sealed block of a group with the fewest valid units, the first one among equals.
     pub(super) fn fewest(&mut self, group: u32) -> Option<u32> {
         self.settle();
         let range = self.range(group);
@@ -222,12 +224,12 @@ impl Blocks {
         first..first + self.per_group as usize
     }
 
-    /// Units placed in the group since the block's stamp.
+    /// Returns the number of units placed in the group since the stamp of the block.
     fn age(&self, cblock: u32, group: u32) -> u32 {
         self.clocks[group as usize].wrapping_sub(self.stamps[cblock as usize])
     }
 
-    /// The sealed block of a group with the highest score, the first of equals.
+    /// Returns the sealed block of a group with the highest score, the first one among equals.
     fn best(&self, group: u32, score: impl Fn(&Self, u32) -> f64) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for cblock in self.range(group) {
@@ -252,7 +254,7 @@ impl Blocks {
         Some(cblock)
     }
 
-    /// The block with the fewest valid units among those drawn, the first of equals.
+    /// Draws blocks and returns the one with the fewest valid units, the first one among equals.
     fn draw(&mut self, group: u32) -> Option<u32> {
         let first = group * self.per_group;
         let (mut drawn, mut best): (u32, Option<u32>) = (0, None);
@@ -272,7 +274,7 @@ impl Blocks {
         best
     }
 
-    /// Whether the counts are those of `valid`, and the minima theirs.
+    /// Checks that the counts equal `valid`, and that the kept minima are right.
     pub(super) fn check(&self, valid: &[u32]) -> Result<(), String> {
         let counted = (0..self.valid.len() as u32).map(|cblock| self.valid(cblock));
         if !counted.eq(valid.iter().copied()) {

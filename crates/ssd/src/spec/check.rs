@@ -1,23 +1,23 @@
-//! Whether a drive can be built: every value in its range, every layout whole.
+//! Checks whether a drive can be built: the range of every value, and that the layout divides evenly.
 
 use super::{Arbitration, ProgramMode, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur};
 
-/// The longest time of a step that a request waits for.
+/// Maximum time of a step that a request waits for.
 const STEP_MAX: Dur = Dur::ms(10_000);
-/// The longest idle time that something waits for.
+/// Maximum idle time before something starts.
 const IDLE_MAX: Dur = Dur::ms(3_600_000);
-/// Pieces of background work are at least so far apart and at most so long, in the mean.
+/// Minimum mean interval and maximum mean length of pieces of background work.
 const BACKGROUND_INTERVAL_MIN: Dur = Dur::ms(1);
 const BACKGROUND_DURATION_MAX: Dur = Dur::ms(1000);
 
 impl Spec {
-    /// Whether such a drive can be built.
+    /// Checks whether this drive can be built.
     ///
     /// # Errors
-    /// [`BadValue`] for the first value that cannot be.
+    /// [`BadValue`] for the first value that is out of range or does not fit the others.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_host()?;
         self.check_flash()?;
@@ -262,7 +262,7 @@ impl Spec {
             interval,
             || format!("0s for none, or {BACKGROUND_INTERVAL_MIN} to {IDLE_MAX}"),
         )?;
-        // Each piece keeps one station busy, and half of the time of all is left for the host.
+        // Each piece keeps one station busy. At least half of the time of all stations must be left for the host.
         let half = Dur(interval.0 * u64::from(crate::geometry::stations(self)) / 2);
         let most = half.min(BACKGROUND_DURATION_MAX);
         let fits = interval == Dur::ZERO || duration <= most;

@@ -1,4 +1,4 @@
-//! What can be chosen in a drive file, by name, for people: translation layers and victim policies.
+//! Choices in a drive file that have a name and a description: translation layers and victim policies.
 
 use fathom_base::registry::Text;
 use fathom_base::{About, Kind, names};
@@ -21,12 +21,12 @@ const VICTIM: Kind = Kind {
     text: Text::Prose,
 };
 
-/// What the layout of a drive must know of a mapping.
+/// Properties of a mapping that the layout of a drive depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
-    /// Units lie anywhere, and room is made by collecting pages; else no unit leaves its group.
+    /// Units may lie anywhere, and garbage collection makes room. If false, units never leave their group.
     pub(crate) paged: bool,
-    /// Log blocks of a group at least.
+    /// Minimum number of log blocks of a group.
     pub(crate) logs_min: u32,
     /// The map lies in flash.
     pub(crate) map_in_flash: bool,
@@ -46,13 +46,14 @@ const LOGS: Needs = Needs {
     logs_min: 1,
     ..PAGED
 };
-/// One for sequential writes beside those for all others.
+/// One log block for sequential writes and at least one for all others.
 const TWO_LOGS: Needs = Needs {
     logs_min: 2,
     ..LOGS
 };
 
-/// What is said of a mapping stands in its file ([`crate::ftl::FTLS`]), which knows the drive file and so cannot be named in it.
+/// Empty description. A mapping is described in its own file, and [`crate::ftl::FTLS`] lists the descriptions. They
+/// cannot be named here, because those files depend on the drive file.
 const ELSEWHERE: About = About::new("");
 
 names! {
@@ -69,32 +70,32 @@ names! {
 }
 
 impl MappingKind {
-    /// Whether units lie anywhere and room is made by collecting pages.
+    /// Returns true if units may lie anywhere and garbage collection makes room.
     pub fn is_paged(self) -> bool {
         self.needs().paged
     }
 }
 
 names! {
-    /// Which block is collected: values of `gc.victim`.
+    /// How the block to collect is chosen: values of `gc.victim`.
     #[derive(Default)]
     pub enum Victim of VICTIM in VICTIMS {
-        /// The one with the fewest valid units, the first of equals.
+        /// The block with the fewest valid units, the first one among equals.
         #[default]
         Greedy = "greedy", About::new("the block with the fewest valid units").text(
             "Moves the least data now. The best choice under uniform random writes (Desnoyers, SYSTOR 2012).",
         );
-        /// The one with the highest (1 - u) x age / 2u (Kawaguchi, Nishioka and Motoda, USENIX 1995).
+        /// The block with the highest (1 - u) x age / 2u (Kawaguchi, Nishioka and Motoda, USENIX 1995).
         CostBenefit = "cost-benefit", About::new("the highest (1 - u) x age / 2u").text(
             "Collects recently written blocks later, because more of their units may still become invalid (Rosenblum and \
 Ousterhout, ACM TOCS 1992; Kawaguchi, Nishioka and Motoda, USENIX 1995).",
         );
-        /// The one that was filled first.
+        /// The block that was filled first.
         Fifo = "fifo", About::new("the block that was filled first").text(
             "It needs no count of valid units. Its write amplification under uniform random writes has a closed form (Menon and \
 Cormen 1991; Desnoyers, SYSTOR 2012).",
         );
-        /// The one with the fewest valid units among `choices` drawn at random (Van Houdt, SIGMETRICS 2013).
+        /// The block with the fewest valid units among `choices` blocks drawn at random (Van Houdt, SIGMETRICS 2013).
         DChoices = "d-choices", About::new("the fewest valid units among `gc.choices` blocks drawn at random").text(
             "Close to greedy for a tenth of the work (Van Houdt, SIGMETRICS 2013; Li, Lee and Lui, \
 SIGMETRICS 2013).",

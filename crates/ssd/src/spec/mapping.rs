@@ -1,4 +1,4 @@
-//! The translation layer's part of a drive file: mapping, striping, collection, faults.
+//! The part of a drive file for the translation layer: mapping, striping, garbage collection, faults.
 
 use super::listed::{MappingKind, Victim};
 use fathom_base::{Bytes, Dur};
@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
-    /// How logical addresses find their place.
+    /// Mapping policy.
     pub kind: MappingKind,
-    /// The smallest piece that is mapped on its own; a partly written one is read, modified and written.
+    /// Size of the smallest piece that is mapped on its own. A partly written unit is read, modified and written.
     /// Defaults to the clustered page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Bytes>,
-    /// Space beyond the capacity, in percent of it.
+    /// Flash space beyond the capacity, in percent of the capacity (over-provisioning).
     pub over_provisioning_percent: f64,
-    /// Log blocks (mappings with log blocks only).
+    /// Number of log blocks (mappings with log blocks only).
     #[serde(default)]
     pub log_blocks: u32,
-    /// Where the next page goes (`page` and `dftl` only).
+    /// How the place of the next page is chosen (`page` and `dftl` only).
     #[serde(default)]
     pub striping: Striping,
-    /// Memory for the map that lies in flash (`dftl` only); 8 bytes an entry.
+    /// Memory for the map that lies in flash (`dftl` only), 8 bytes for each entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<Bytes>,
-    /// Whether a partly filled clustered page can be programmed further (data sheets: NOP > 1); else the rest
-    /// of it is lost.
+    /// Whether the rest of a partly filled clustered page can be programmed later (data sheets: NOP > 1). Otherwise it
+    /// is lost.
     #[serde(default)]
     pub partial_program: bool,
 }
 
-/// Where the next page goes. The letters stand for channel, way (package), die and plane; consecutive pages go
-/// over what stands first before what stands next (Tavakkol et al., "Revisiting widely held SSD expectations",
-/// TOMPECS 2016).
+/// How the place of the next page is chosen. The letters stand for channel, way (package), die and plane. Consecutive
+/// pages are spread over the first letter first, then over the next one (Tavakkol et al., "Revisiting widely held SSD
+/// expectations", TOMPECS 2016).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the letters are explained above")]
 pub enum Striping {
-    /// To the next group in turn that has room, whatever the address.
+    /// The next group in turn that has room, whatever the address.
     #[default]
     Dynamic,
     Cwdp,
@@ -67,25 +67,27 @@ pub enum Striping {
     Pdwc,
 }
 
-/// How a page-mapped drive makes room.
+/// Garbage collection and wear levelling of a page-mapped drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gc {
-    /// Which block is collected.
+    /// How the block to collect is chosen.
     pub victim: Victim,
-    /// Blocks that `d-choices` looks at.
+    /// Number of blocks that `d-choices` draws.
     pub choices: u32,
-    /// Whether what is moved is kept apart from what the host writes.
+    /// Which data has blocks of its own.
     pub separate: Separation,
-    /// Start in idle time once less than this share of a group's blocks is erased, in percent; 0 for never.
+    /// Share of a group's blocks, in percent. If fewer of them are erased or being erased, collection runs in idle time.
+    /// 0 disables it.
     pub background_percent: f64,
-    /// How long no request may be in flight before collection in idle time starts.
+    /// Time without a request in flight before collection in idle time starts.
     pub background_delay: Dur,
-    /// Cold data moves out of a block that was erased so many times fewer than the most worn erased one, which takes
-    /// it; 0 for never (static wear levelling). An open block of its own for each group.
+    /// Static wear levelling: cold data moves out of a block whose erase count is more than this number below that of
+    /// the most worn erased block, which takes the data. 0 disables it. It takes an open block of its own in each group.
     pub wear_gap: u32,
-    /// Whether the least worn erased block is taken first (dynamic wear levelling); else the one erased first.
-    /// What collection moves takes the most worn one then, unless `wear_gap` keeps that for cold data.
+    /// Dynamic wear levelling: whether the least worn erased block is taken first, instead of the one that was erased
+    /// first. Data that collection moves then takes the most worn erased block, unless `wear_gap` keeps that one for
+    /// cold data.
     pub least_worn_first: bool,
 }
 
@@ -103,32 +105,33 @@ impl Default for Gc {
     }
 }
 
-/// What shares a block.
+/// Which data shares a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Separation {
-    /// Everything.
+    /// All data shares blocks.
     Nothing,
-    /// What is moved has blocks of its own.
+    /// Data that collection moves has blocks of its own.
     #[default]
     Copies,
-    /// As `copies`, and what is written often has blocks apart from what is written seldom.
+    /// As `copies`, and data that is written often has blocks apart from data that is written seldom.
     HotCold,
 }
 
-/// What fails, drawn from the seed. Probabilities from 0 to 1.
+/// Failures, drawn from the seed. Probabilities are from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Blocks that are bad from the start, in percent.
+    /// Share of the blocks that are bad from the start, in percent.
     pub factory_bad_percent: f64,
-    /// That a read must be repeated with other thresholds; each time anew, at most `read_retries_max` times.
+    /// Probability that a read must be repeated with other thresholds. It is drawn again after each attempt, at most
+    /// `read_retries_max` times.
     pub read_retry: f64,
-    /// The most repetitions of one read.
+    /// Maximum number of repetitions of one read.
     pub read_retries_max: u32,
-    /// That a program fails: it is done again from the page register, and its block is not used again after its
-    /// next erase.
+    /// Probability that a program fails. It is then repeated from the page register, and its block is not used again
+    /// after its next erase.
     pub program_fail: f64,
-    /// That an erase fails: its block is not used again.
+    /// Probability that an erase fails. Its block is then not used again.
     pub erase_fail: f64,
 }

@@ -1,32 +1,32 @@
-//! The read buffer's part of a drive file.
+//! The part of a drive file for the read buffer.
 
 use fathom_base::{Bytes, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
-/// The read buffer: lines in order of last use.
+/// The read buffer. It evicts the least recently used line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadBuffer {
-    /// Bytes of data that it holds.
+    /// Capacity in bytes of data.
     pub capacity: Bytes,
-    /// Bytes of a line.
+    /// Size of a line in bytes.
     #[serde(default = "line")]
     pub line: Bytes,
-    /// Shorter reads pass it by.
+    /// Minimum length of a read that uses the buffer. Shorter reads bypass it.
     #[serde(default = "sector")]
     pub min_request: Bytes,
-    /// Reading ahead, if the drive does.
+    /// Settings of read-ahead, if the drive reads ahead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<Prefetch>,
 }
 
-/// Reading ahead of a sequential stream.
+/// Read-ahead of a sequential stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prefetch {
-    /// Consecutive reads that make a stream.
+    /// Number of consecutive reads that make a stream.
     pub after: u32,
-    /// How far ahead of the stream to read.
+    /// Distance in bytes that the drive reads ahead of the stream.
     pub depth: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! The write buffer's part of a drive file.
+//! The part of a drive file for the write buffer.
 
 use crate::buffer::{POLICIES, WritePolicy};
 use fathom_base::registry::{keyed, table_of};
@@ -6,37 +6,37 @@ use fathom_base::{Bytes, Dur, Named, keys};
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// The memory for writes.
+    /// The write buffer.
     #[serde(deny_unknown_fields)]
     pub struct WriteBuffer {
-        /// What leaves it first.
+        /// Eviction policy.
         pub policy: WritePolicy,
-        /// Bytes of data that it holds.
+        /// Capacity in bytes of data.
         pub capacity: Bytes,
-        /// What `bplru` and `lb-clock` take for a block; left out for any other, and for the clustered block.
+        /// Size of a block for `bplru` and `lb-clock`, by default the clustered block. Left out for any other policy.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub block: Option<Bytes>,
-        /// When it is drained, besides at a flush.
+        /// When the buffer is drained, apart from a flush.
         #[serde(default)]
         pub drain: Drain,
-        /// How long no write may come before an idle drain starts.
+        /// Time without writes after which an idle drain starts.
         #[serde(default)]
         pub idle_delay: Dur,
-        /// Whether it survives a power cut, so that FLUSH need not drain it.
+        /// Whether the buffer survives a power cut, so that FLUSH need not drain it.
         #[serde(default)]
         pub battery: bool,
-        /// Whether `fifo` joins a write to the clustered page that was written last; else every command's part of a page is
-        /// programmed by itself.
+        /// Whether `fifo` joins a write to the clustered page that was written last. If false, the part of a page that
+        /// each command writes is programmed by itself.
         #[serde(default = "yes")]
         pub combine: bool,
-        /// Once full, all of it is drained before more is taken ("as soon as the buffer is full", `parameter-aware-io` 4.3);
-        /// else only as much as makes room.
+        /// Whether a full buffer is drained completely before it takes more data ("as soon as the buffer is full",
+        /// `parameter-aware-io` 4.3). If false, it is drained only as far as room is needed.
         #[serde(default)]
         pub drain_whole: bool,
-        /// What a command waits for that is longer than the buffer.
+        /// What a command longer than the buffer waits for.
         #[serde(default)]
         pub oversize: Oversize,
-        /// Where a command is cut into what is programmed together.
+        /// Where a command is cut into parts that are programmed together.
         #[serde(default)]
         pub cut: Cut,
     }
@@ -50,7 +50,7 @@ pub const BUFFERS: &[Named] = &keyed::<{ POLICIES.len() }>(
 );
 
 impl WriteBuffer {
-    /// A volatile buffer that is drained when it is full, with every other setting's default.
+    /// A volatile buffer that is drained when it is full. All other settings have their defaults.
     pub fn new(policy: WritePolicy, capacity: Bytes) -> Self {
         Self {
             policy,
@@ -67,30 +67,31 @@ impl WriteBuffer {
     }
 }
 
-/// What a command waits for that is longer than the write buffer.
+/// What a command longer than the write buffer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oversize {
-    /// For room for its last byte, as any other.
+    /// Room in the buffer for its last byte, as for any other command.
     #[default]
     Buffered,
-    /// Until all of it is in flash (`parameter-aware-io` 4.2.6: a write longer than the buffer pays for flash writes,
-    /// though the buffer is empty).
+    /// Programming of all its data (`parameter-aware-io` 4.2.6: a write longer than the buffer pays for flash writes,
+    /// even if the buffer is empty).
     WriteThrough,
 }
 
-/// Where a command is cut into what is programmed together.
+/// Where a command is cut into parts that are programmed together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
-    /// At clustered pages of the drive.
+    /// At the boundaries of the drive's clustered pages.
     #[default]
     Page,
-    /// At every clustered page's length from its own beginning too: of one that is not aligned no page comes whole.
+    /// Also after every clustered page's length from the start of the command, so that an unaligned command contains no
+    /// whole clustered page.
     Command,
 }
 
-/// When the memory for writes is drained.
+/// When the write buffer is drained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drain {

@@ -1,4 +1,4 @@
-//! What leaves a memory for writes, and in which order.
+//! Eviction: which lines leave the write buffer, and in which order.
 
 use super::WriteLines;
 use super::parts::{LineView, Out};
@@ -6,8 +6,8 @@ use crate::buffer::links::NONE;
 use crate::buffer::policy::{How, Leaving};
 
 impl WriteLines {
-    /// The line to leave first: the oldest where that is due or the policy keeps no other order; else the next
-    /// of those that leave together, which the policy chooses where none is left.
+    /// Returns the line that leaves first. This is the oldest line if it is due or if lines leave in order of age.
+    /// Otherwise it is the next line of the current eviction batch; if none is left, the policy chooses a new batch.
     pub(crate) fn first_out(&mut self, due_mark: u64) -> Option<Out> {
         if self.leave_by_age(due_mark) {
             return self.aged(self.age.oldest);
@@ -18,12 +18,12 @@ impl WriteLines {
         self.chosen(self.together.left)
     }
 
-    /// Whether lines leave in order of age now.
+    /// Returns true if lines leave in order of age now.
     pub(crate) fn leave_by_age(&self, due_mark: u64) -> bool {
         self.policy.is_none() || self.oldest_is_due(due_mark)
     }
 
-    /// What may leave with `out`.
+    /// Returns the next candidate after `out`, which may leave together with it.
     pub(crate) fn next_out(&self, out: Out) -> Option<Out> {
         match (out.place, out.queue) {
             (0, _) => self.aged(self.links.newer(out.id)),
@@ -32,7 +32,7 @@ impl WriteLines {
         }
     }
 
-    /// Whether some of those that leave together are still here.
+    /// Returns true if part of the current eviction batch is still in the buffer.
     pub(crate) fn is_leaving(&mut self) -> bool {
         if self.together.left == self.together.clines.len() {
             return false;
@@ -44,7 +44,7 @@ impl WriteLines {
         self.together.left < self.together.clines.len()
     }
 
-    /// The clustered page of what leaves.
+    /// Returns the clustered page of an eviction candidate.
     pub(crate) fn cline(&self, out: Out) -> u32 {
         out.cline
     }
@@ -61,7 +61,7 @@ impl WriteLines {
         })
     }
 
-    /// The first of those that leave together, from a place on, that is not gone already.
+    /// Returns the first entry of the batch, from position `from` on, that is not gone already.
     pub(super) fn chosen(&self, from: usize) -> Option<Out> {
         let how = self.together.leaving.how;
         let whole = matches!(how, How::Padded { .. });
@@ -80,7 +80,8 @@ impl WriteLines {
         here.next()
     }
 
-    /// Asks the policy what leaves next, of what does not wait aside; false if that is all.
+    /// Lets the policy choose a new batch from the lines that are not set aside. Returns false if all lines are set
+    /// aside.
     pub(crate) fn choose(&mut self) -> bool {
         if self.lines.len() - self.unused.len() == self.parked.lines {
             return false;
@@ -105,7 +106,7 @@ impl WriteLines {
         true
     }
 
-    /// The policy's choice in `together.leaving`, in the order in which it leaves.
+    /// Stores the choice of the policy in `together.leaving`, in the order in which the lines leave.
     fn name_leaving(&mut self) {
         let leaving = &mut self.together.leaving;
         leaving.slots.clear();
@@ -120,7 +121,7 @@ impl WriteLines {
         }
     }
 
-    /// What leaves together, all at once, as page numbers in the order in which they leave.
+    /// Evicts a whole batch at once. Appends the page numbers to `pages`, in the order in which they leave.
     pub(in crate::buffer) fn take_together(&mut self, pages: &mut Vec<u32>) -> How {
         self.name_leaving();
         let leaving = std::mem::take(&mut self.together.leaving);
@@ -135,12 +136,12 @@ impl WriteLines {
         how
     }
 
-    /// What is inserted from now on is written by this request.
+    /// Sets the number of the request that writes all data inserted from now on.
     pub(in crate::buffer) fn begin_request(&mut self, number: u64) {
         self.request = number;
     }
 
-    /// What leaves with it.
+    /// Fills in the view of the line that leaves with `out`.
     pub(crate) fn view(&self, out: Out, into: &mut LineView) {
         (into.id, into.cline, into.whole) = (out.id, out.cline, out.whole);
         match self.lines.get(out.id as usize) {
@@ -155,12 +156,12 @@ impl WriteLines {
         }
     }
 
-    /// It has been handed on; its sectors keep their room until [`WriteLines::release`].
+    /// Removes a line that was handed on. Its sectors keep their room until [`WriteLines::release`].
     pub(crate) fn leave(&mut self, out: Out) {
         if out.queue != NONE {
             self.unpark(out);
         } else if out.place > 0 {
-            // Others of those that leave together may still wait before it.
+            // Other lines of the batch may still wait before this one.
             let first = self.chosen(self.together.left);
             if first.is_some_and(|first| first.place == out.place) {
                 self.together.left = out.place as usize;
@@ -171,7 +172,7 @@ impl WriteLines {
         }
     }
 
-    /// Takes every line out, in order of age. What is on its way to or from the buffer keeps its room.
+    /// Takes out all lines, in order of age. Sectors on their way to or from the buffer keep their room.
     pub(crate) fn take_all(&mut self) -> Vec<LineView> {
         let mut all = Vec::new();
         while let Some(out) = self.aged(self.age.oldest) {
@@ -186,7 +187,7 @@ impl WriteLines {
         all
     }
 
-    /// The same, and nothing is on its way any more: what a battery saves at a power cut.
+    /// As [`WriteLines::take_all`], and nothing is on its way any more: the lines that a battery saves at a power cut.
     pub(crate) fn drain_all(&mut self) -> Vec<LineView> {
         let all = self.take_all();
         (self.room.used, self.room.reserved) = (0, 0);

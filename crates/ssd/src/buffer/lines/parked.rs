@@ -1,7 +1,8 @@
-//! What was chosen to leave and waits for an erase, aside, so that something else can be chosen meanwhile.
+//! Lines that were chosen to leave but wait for an erase. They are set aside, so that the policy can choose other lines
+//! meanwhile.
 //!
-//! A line that is set aside has left the order of the policy, not that of age, and can still be read and written. It
-//! leaves in its newest version.
+//! A line that is set aside has left the order of the policy, but not the order of age. It can still be read and
+//! written, and leaves with its newest data.
 
 use super::WriteLines;
 use super::parts::{Out, Waiting};
@@ -9,18 +10,19 @@ use crate::buffer::links::NONE;
 use crate::buffer::policy::How;
 
 impl WriteLines {
-    /// Whether something waits aside.
+    /// Returns true if lines or padding pages are set aside.
     pub(crate) fn has_parked(&self) -> bool {
         self.parked.waiting > 0
     }
 
-    /// Dirty sectors that wait aside.
+    /// Returns the number of dirty sectors that are set aside.
     pub(crate) fn parked_sectors(&self) -> u64 {
         self.parked.sectors
     }
 
-    /// The next of those that were chosen and need not wait; what has to wait is set aside. `place` tells for a clustered
-    /// page the number of what it may wait for, and whether it does.
+    /// Returns the next chosen line that need not wait; lines that were set aside come first. Sets the batch aside if all of
+    /// it has to wait, or, for a padded block, if its next page has to. For a clustered page, `place` returns the index of
+    /// the queue that it may wait in and whether it has to wait.
     pub(crate) fn first_chosen(&mut self, place: impl Fn(u32) -> (usize, bool)) -> Option<Out> {
         let aside = self.first_parked(|cline| place(cline).1);
         if aside.is_some() || !self.is_leaving() {
@@ -39,7 +41,7 @@ impl WriteLines {
         next
     }
 
-    /// Sets aside all that is left of those that leave together.
+    /// Sets aside the rest of the current batch.
     fn park(&mut self, queue_of: impl Fn(u32) -> usize) {
         let alone = self.together.leaving.how != How::Runs;
         while let Some(out) = self.chosen(self.together.left) {
@@ -57,10 +59,10 @@ impl WriteLines {
         }
     }
 
-    /// A line leaves the policy's order.
+    /// Removes a line from the order of the policy and marks it as set aside.
     fn set_aside(&mut self, id: u32) {
         let line = &mut self.lines[id as usize];
-        // A whole block takes lines that wait already, where a page that it has written is here again.
+        // A padded block includes lines that are set aside already, if one of its pages was written again since.
         if std::mem::replace(&mut line.parked, true) {
             return;
         }
@@ -71,7 +73,7 @@ impl WriteLines {
         }
     }
 
-    /// The first that waits no longer.
+    /// Returns the first entry that no longer has to wait.
     fn first_parked(&mut self, waits: impl Fn(u32) -> bool) -> Option<Out> {
         if !self.has_parked() {
             return None;
@@ -89,7 +91,7 @@ impl WriteLines {
         None
     }
 
-    /// What waits in a queue, from a position on, that is not gone already.
+    /// Returns the first entry of a queue, from position `from` on, that is not gone already.
     pub(super) fn parked_out(&self, queue: usize, from: usize) -> Option<Out> {
         let mut waiting = self.parked.queues[queue].iter().enumerate().skip(from);
         waiting.find_map(|(position, waiting)| {
@@ -106,7 +108,7 @@ impl WriteLines {
         })
     }
 
-    /// It has been handed on, and so has all before it.
+    /// Removes an entry that was handed on, and all entries before it in its queue.
     pub(super) fn unpark(&mut self, out: Out) {
         while let Some(first) = self.parked.pop(out.queue as usize)
             && first.cline != out.cline

@@ -1,4 +1,4 @@
-//! What a memory for writes consists of: lines, what leaves next, what leaves together, what waits aside, room.
+//! The parts of the write buffer: lines, eviction candidates and batches, lines set aside, and room.
 
 use crate::buffer::WritePolicy;
 use crate::buffer::links::NONE;
@@ -7,39 +7,39 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// Which clustered page of the host's address space.
+    /// Clustered page in the host's address space.
     pub(super) cline: u32,
-    /// The line of the same `cline` that was newest before this one.
+    /// The previous newest line of the same `cline`, or [`NONE`].
     pub(super) covered: u32,
-    /// When it became dirty, by the count of insertions.
+    /// Number of insertions when the line became dirty.
     pub(super) since: u64,
     pub(super) dirty: u32,
     pub(super) owner: u32,
-    /// It was chosen to leave and waits aside.
+    /// The line was chosen to leave and is set aside.
     pub(super) parked: bool,
 }
 
-/// A line as the engine sees it. `mask` has a bit for every dirty sector.
+/// A line as the engine sees it. `mask` has one bit for each sector, set if the sector is dirty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineView {
     pub(crate) id: u32,
     pub(crate) cline: u32,
     pub(crate) dirty: u32,
     pub(crate) owner: u32,
-    /// All of the clustered page is to be written, with what the drive holds where nothing is dirty.
+    /// All of the clustered page is to be written. Sectors that are not dirty are read from the drive.
     pub(crate) whole: bool,
     pub(crate) mask: Vec<u64>,
 }
 
 impl LineView {
-    /// Whether a sector of the clustered page is dirty.
+    /// Returns true if a sector of the clustered page is dirty.
     #[inline]
     pub(crate) fn holds(&self, sector: u32) -> bool {
         self.mask[(sector / 64) as usize] >> (sector % 64) & 1 == 1
     }
 }
 
-/// A piece of a write that has arrived: sectors of one clustered page, and those for which room was set aside.
+/// A piece of a write that has arrived: sectors of one clustered page. `reserved` of them have room set aside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) cline: u32,
@@ -49,56 +49,56 @@ pub(crate) struct Piece {
     pub(crate) owner: u32,
 }
 
-/// What makes a memory for writes.
+/// Parameters of the write buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct LineSetup {
     pub(crate) policy: WritePolicy,
-    /// Whether a FIFO buffer's newest line is joined.
+    /// Whether a FIFO buffer joins writes to its newest line.
     pub(crate) combine: bool,
     pub(crate) capacity_sectors: u64,
     pub(crate) sectors_per_line: u32,
-    /// What a policy may know of the drive.
+    /// The properties of the drive that a policy may use.
     pub(crate) shape: Shape,
-    /// Clustered pages of the drive.
+    /// Number of clustered pages of the drive.
     pub(crate) clines: u32,
 }
 
-/// What leaves next: a line, or a clustered page that is written to pad others.
+/// An eviction candidate: a line, or a clustered page without a line that is written as padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Out {
-    /// The line, if the clustered page has one.
+    /// The line, or [`NONE`] if the clustered page has none.
     pub(super) id: u32,
     pub(super) cline: u32,
     /// See [`LineView::whole`].
     pub(super) whole: bool,
-    /// It shares no program with another line.
+    /// Whether the line shares no program with another line.
     pub(crate) alone: bool,
-    /// Its place among those that leave together, from 1; 0 where it leaves by age.
+    /// Position in the batch, or in `queue`, counted from 1. It is 0 if the line leaves by age.
     pub(super) place: u32,
-    /// The queue that it waits in aside, or [`NONE`].
+    /// Queue of lines that are set aside, or [`NONE`] if this one is not.
     pub(super) queue: u32,
 }
 
 impl Out {
-    /// Whether it is this line.
+    /// Returns true if this is line `id`.
     pub(crate) fn is(&self, id: u32) -> bool {
         self.id == id
     }
 
-    /// The line, if it is one.
+    /// Returns the line, if there is one.
     pub(crate) fn line(&self) -> Option<u32> {
         Some(self.id).filter(|&id| id != NONE)
     }
 }
 
-/// Clustered pages that the policy chose to leave together.
+/// An eviction batch: clustered pages that the policy chose to leave together.
 #[derive(Clone, Debug)]
 pub(super) struct Together {
     pub(super) block_pages: u32,
     pub(super) clines_of_drive: u32,
     pub(super) leaving: Leaving,
     pub(super) clines: Vec<u32>,
-    /// How many of them have left.
+    /// Number of clustered pages of the batch that have left.
     pub(super) left: usize,
 }
 
@@ -114,7 +114,7 @@ impl Together {
     }
 }
 
-/// A clustered page that waits.
+/// A clustered page that is set aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) cline: u32,
@@ -124,14 +124,15 @@ pub(super) struct Waiting {
     pub(super) alone: bool,
 }
 
-/// Clustered pages that wait, by what they wait for, each in the order in which they leave.
+/// Clustered pages that are set aside, in one queue for each domain of the engine that they may wait for. Each queue is in
+/// the order in which its pages leave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parked {
     pub(super) queues: Vec<VecDeque<Waiting>>,
     pub(super) waiting: usize,
-    /// Lines among them.
+    /// Number of lines among them.
     pub(super) lines: usize,
-    /// Dirty sectors of these lines.
+    /// Number of dirty sectors of these lines.
     pub(super) sectors: u64,
 }
 
@@ -150,19 +151,19 @@ impl Parked {
         Some(first)
     }
 
-    /// Forgets what waits, and what of it are lines.
+    /// Forgets all waiting clustered pages and their lines.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// How much room there is, and how much of it is taken or promised, in sectors.
+/// Capacity of the buffer, and the room that is taken or reserved, in sectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) capacity: u64,
-    /// Dirty, or on their way to the flash array.
+    /// Sectors that are dirty or on their way to the flash array.
     pub(super) used: u64,
-    /// Set aside for what is on the link.
+    /// Room reserved for data that is on the link.
     pub(super) reserved: u64,
 }
 

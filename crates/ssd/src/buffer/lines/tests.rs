@@ -1,4 +1,4 @@
-//! The order of age, and what is due.
+//! Tests of the order of age and of lines that are due.
 
 use super::super::policy::{Elements, Shape};
 use super::*;
@@ -42,7 +42,7 @@ fn order(lines: &WriteLines) -> Vec<u32> {
     ids.map(|id| lines.lines[id as usize].cline).collect()
 }
 
-/// What leaves until nothing is left, with whether it is only padding.
+/// Evicts up to `most` lines. Returns the clustered page of each, and whether it is only padding.
 fn leave(lines: &mut WriteLines, mark: u64, most: usize) -> Vec<(u32, bool)> {
     let mut left = Vec::new();
     while left.len() < most
@@ -60,7 +60,7 @@ fn a_cache_moves_a_line_that_is_written_again_unless_it_is_due() {
     write(&mut lines, &[1, 2, 3], 0);
     write(&mut lines, &[1], 0);
     assert_eq!(order(&lines), [2, 3, 1]);
-    // A flush: all three are due. What is written from now on stands behind them.
+    // All three lines are due for a flush. Lines that are written from now on come after them.
     let mark = lines.insertions();
     write(&mut lines, &[4, 2, 3], mark);
     assert_eq!(order(&lines), [2, 3, 1, 4]);
@@ -83,7 +83,7 @@ fn a_buffer_joins_the_newest_line_only() {
 fn lines_that_are_due_leave_in_order_of_age_before_those_that_the_policy_chose() {
     let mut lines = lines(WritePolicy::Epo, 2);
     write(&mut lines, &[2, 4, 1, 3, 2], 0);
-    // The tails of the queues of even and odd pages; line 4 has left when the flush comes.
+    // The tails of the queues of even and odd pages. Line 4 has left when the flush starts.
     assert_eq!(leave(&mut lines, 0, 1), [(4, false)]);
     let mark = lines.insertions();
     write(&mut lines, &[6], mark);

@@ -1,10 +1,10 @@
-//! Block mapping after a power cut: the map is built again from what the flash holds.
+//! Rebuilds the map of a block-mapped drive after a power cut, from the contents of the flash.
 //!
-//! A new log, and a block that a full merge fills, are filled only when everything before them is programmed (a
-//! barrier), so that of the blocks of one data block, in order of birth, only the last can be unfinished. A block's
-//! birth and what it was made from stand in the spare area of its pages. A merge that was cut off is forgotten, as
-//! long as the blocks that it read are there; they are erased only when it is done. TRIM is kept in memory only:
-//! what was trimmed may come back.
+//! A new log, or a block that a full merge fills, is programmed only after everything before it is programmed (a
+//! barrier). So among the blocks of one data block, in order of birth, only the last can be unfinished. The spare
+//! area of its pages holds a block's birth and the births of the blocks that it was made from. A merge that was cut
+//! off is ignored as long as the blocks that it read are there; these are erased only when the merge is done. TRIM
+//! is kept in memory only: trimmed data may come back.
 
 use super::BlockFtl;
 use crate::ftl::contract::{FlashOp, NO_CBLOCK};
@@ -21,7 +21,7 @@ struct Found {
 }
 
 impl BlockFtl {
-    /// Forgets the map and builds it again; has erased what nobody needs.
+    /// Rebuilds the map, and has all blocks erased that are not needed.
     pub(super) fn rebuild_all(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
         let fresh = Self::empty(&self.g, self.partial_program, self.logs_per_group);
         *self = Self {
@@ -58,7 +58,7 @@ impl BlockFtl {
         ops.extend(torn_only.map(|cblock| FlashOp::Erase { cblock }));
     }
 
-    /// After a power cut: what is left of one data block, reduced to a data block and a log.
+    /// Reduces the blocks that hold units of one data block to a data block and a log.
     fn rebuild(&mut self, lbn: u32, found: &[Found], ops: &mut Vec<FlashOp>) {
         let per_block = self.g.units_per_cblock;
         let mut blocks: Vec<u32> = found.iter().map(|f| f.place / per_block).collect();
@@ -77,7 +77,7 @@ impl BlockFtl {
         }
     }
 
-    /// Which of the blocks that hold units of one data block is its data block, and which its log.
+    /// Determines which of the blocks that hold units of one data block is its data block, and which its log.
     fn choose(&self, blocks: &[u32], found: &[Found]) -> (Option<u32>, Option<u32>) {
         let per_block = self.g.units_per_cblock;
         let born = |birth: u64| blocks.iter().copied().find(|&b| self.birth(b) == birth);
@@ -87,7 +87,8 @@ impl BlockFtl {
         let origin = self.origins[last as usize];
         if origin.log != 0 {
             let (data, log) = (born(origin.data), born(origin.log));
-            // What the merge read is there: it counts, and not the merge, which may be unfinished.
+            // The blocks that the merge read are still there. They count, and not the merge, which may be
+            // unfinished.
             return match (data, log) {
                 (Some(_), Some(_)) => (data, log),
                 (None, Some(_)) if origin.data == 0 => (None, log),
@@ -101,8 +102,8 @@ impl BlockFtl {
         }
     }
 
-    /// Takes a clustered block for the log of a data block. It is closed for appending: where its last program
-    /// was cut off cannot be told.
+    /// Takes a clustered block as the log of a data block. The log is closed for appending, because it is unknown
+    /// where its last program was cut off.
     fn adopt_log(&mut self, lbn: u32, cblock: u32, found: &[Found]) {
         let per_block = self.g.units_per_cblock;
         let id = self.open_log(lbn, cblock);

@@ -1,9 +1,10 @@
-//! Which entries of the map are in memory, and which of them leaves next: segmented LRU.
+//! The cached entries of the map, and which of them is evicted next: segmented LRU.
 //!
-//! An entry that comes in is on probation; one that is asked for again becomes protected. The protected segment
-//! has half the room; what it has no room for goes back to probation, as the newest there. The oldest entry on
-//! probation leaves (Karedla, Love and Wherry, "Caching strategies to improve disk system performance", IEEE
-//! Computer 1994, which the DFTL paper cites in 3.2). It knows entries only by number, and not what they say.
+//! A new entry is on probation. An entry that is requested again becomes protected. The protected segment has half
+//! of the capacity; when it overflows, its oldest entry goes back to probation, as the newest there. The oldest
+//! entry on probation is evicted (Karedla, Love and Wherry, "Caching strategies to improve disk system
+//! performance", IEEE Computer 1994, which the DFTL paper cites in 3.2). The cache stores the numbers of entries,
+//! not their contents.
 
 use crate::bits::BitSet;
 use rustc_hash::FxHashMap;
@@ -28,21 +29,21 @@ struct Segment {
     len: usize,
 }
 
-/// Entries in memory.
+/// The cached entries.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     room: usize,
     slots: Vec<Slot>,
     unused: Vec<u32>,
-    /// For look-up only: its order means nothing.
+    /// Used for look-ups only: the iteration order has no meaning.
     slot_of: FxHashMap<u32, u32>,
-    /// The keys of `slot_of`: most look-ups are of entries that are absent.
+    /// The keys of `slot_of`. It makes look-ups of absent entries, which are most of them, fast.
     held: BitSet,
     segments: [Segment; 2],
 }
 
 impl Cache {
-    /// A cache of `room` entries, at least 1, which are numbers below `bound`.
+    /// A cache of `room` entries, at least 1. Entries are numbers below `bound`.
     pub(super) fn new(room: usize, bound: u32) -> Self {
         let empty = Segment {
             oldest: NONE,
@@ -59,12 +60,12 @@ impl Cache {
         }
     }
 
-    /// Entries that it has room for.
+    /// Capacity in entries.
     pub(super) fn room(&self) -> usize {
         self.room
     }
 
-    /// Entries that it holds.
+    /// Number of entries in the cache.
     pub(super) fn len(&self) -> usize {
         self.slot_of.len()
     }
@@ -74,12 +75,12 @@ impl Cache {
         self.held.contains(entry)
     }
 
-    /// Number of entries of `set` in a range that are not in memory.
+    /// Returns the number of entries of `set` in a range that are not cached.
     pub(super) fn count_absent(&self, set: &BitSet, range: Range<u32>) -> u32 {
         set.count_outside(&self.held, range)
     }
 
-    /// The entry is asked for; false where it is not there.
+    /// Marks an entry as used. Returns false if it is not cached.
     pub(super) fn touch(&mut self, entry: u32) -> bool {
         if !self.holds(entry) {
             return false;
@@ -95,7 +96,7 @@ impl Cache {
         true
     }
 
-    /// Takes an entry in, which is not there; there must be room for it.
+    /// Adds an entry, which must not be cached. There must be room for it.
     pub(super) fn insert(&mut self, entry: u32) {
         let slot = Slot {
             entry,
@@ -118,7 +119,7 @@ impl Cache {
         self.link(id, PROBATION);
     }
 
-    /// Lets the entry go whose turn it is.
+    /// Evicts the next entry and returns it.
     pub(super) fn evict(&mut self) -> Option<u32> {
         let oldest = self.segments.map(|segment| segment.oldest);
         let id = oldest.into_iter().find(|&id| id != NONE)?;
@@ -162,7 +163,7 @@ impl Cache {
         }
     }
 
-    /// Bytes of the tables.
+    /// Returns the size of the tables in bytes.
     pub(super) fn state_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.unused.capacity() * 4
@@ -181,7 +182,7 @@ mod tests {
         (1..=3).for_each(|entry| cache.insert(entry));
         assert!(cache.touch(1) && !cache.touch(9));
         cache.insert(4);
-        // 1 is protected: 2, 3, 4 leave in the order in which they came, and 1 last, though 4 is newer.
+        // 1 is protected: 2, 3 and 4 are evicted in order of insertion, and 1 last, although 4 is newer.
         let order: Vec<u32> = std::iter::from_fn(|| cache.evict()).collect();
         assert_eq!(order, [2, 3, 4, 1]);
         assert_eq!(cache.len(), 0);
@@ -193,7 +194,8 @@ mod tests {
         (1..=3).for_each(|entry| cache.insert(entry));
         (1..=3).for_each(|entry| assert!(cache.touch(entry)));
         cache.insert(4);
-        // Room for two: 1 went back, is older than 4, and leaves before it.
+        // The protected segment has room for two. 1 went back to probation, is older than 4, and is evicted before
+        // it.
         let order: Vec<u32> = std::iter::from_fn(|| cache.evict()).collect();
         assert_eq!(order, [1, 4, 2, 3]);
     }

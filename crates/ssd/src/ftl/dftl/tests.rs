@@ -1,4 +1,4 @@
-//! What the translation pages in flash say, worked out from the emitted operations alone.
+//! Checks the contents of the translation pages in flash, derived from the emitted operations alone.
 
 use super::*;
 use crate::ftl::config;
@@ -34,24 +34,24 @@ over_provisioning_percent = 20.0
 map_cache = "256B"
 "#;
 
-/// The number of every program: they are done in order of issue.
+/// The number that all programs get: they are done in order of issue.
 const PROGRAM: u64 = 0;
 
-/// A drive of 1024 units with 8 translation pages of 128 entries, and what its flash holds.
+/// A drive of 1024 units with 8 translation pages of 128 entries, and the contents of its flash.
 struct Replay {
     ftl: Dftl,
-    /// Who was written where last.
+    /// The unit last written to each place.
     owner_at: Vec<Option<u32>>,
-    /// Where every unit is, those of the map included.
+    /// The place of every unit, those of the map included.
     place_of: Vec<Ppn>,
-    /// What each translation page says, if it is there.
+    /// The entries of each translation page, if it was written.
     pages: Vec<Option<Vec<Ppn>>>,
     erasing: Vec<u32>,
     map_programs: u64,
     store: Store,
-    /// What was programmed and may not be done yet.
+    /// Programs that may not be done yet.
     pending: Vec<(Ppn, u32)>,
-    /// What the translation pages said that were programmed at each place.
+    /// The entries of the translation page that was programmed at each place.
     said_at: BTreeMap<Ppn, Vec<Ppn>>,
 }
 
@@ -73,7 +73,8 @@ impl Replay {
         }
     }
 
-    /// Takes what one call emitted; `written` are the units that its host programs bring, in order.
+    /// Applies the operations that one call emitted. `written` are the units that its host programs write, in
+    /// order.
     fn take(&mut self, ops: &[FlashOp], written: &[u32]) {
         let mut written = written.iter();
         let mut rewritten = Vec::new();
@@ -129,7 +130,7 @@ impl Replay {
         self.place_of[owner as usize] = Ppn(place);
     }
 
-    /// All but the last few programs are done.
+    /// Completes all but the last `but` programs.
     fn settle(&mut self, but: usize) {
         let done = self.pending.len().saturating_sub(but);
         for (at, units) in self.pending.drain(..done) {
@@ -146,7 +147,7 @@ impl Replay {
         }
     }
 
-    /// The power is cut; what the flash holds is what the drive goes on from.
+    /// Cuts the power. The drive recovers from the contents of the flash.
     fn cut(&mut self, but: usize) {
         self.settle(but);
         self.pending.clear();
@@ -193,7 +194,7 @@ impl Replay {
         }
     }
 
-    /// Every entry that is not kept in memory as changed is what its translation page says.
+    /// Checks that every entry that is not stale is the same in its translation page.
     fn check(&self) {
         for lpn in 0..1024u32 {
             let place = self.place_of[lpn as usize];
@@ -239,7 +240,7 @@ fn translation_pages_say_what_is_not_in_memory() {
             replay.check();
         }
     }
-    // All of it did happen.
+    // The run covered all of these cases.
     let counts = replay.ftl.map_counts();
     assert!(counts.misses > 1000 && counts.hits > 1000, "{counts:?}");
     assert!(replay.ftl.merges().collected > 1000 && replay.map_programs > 1000);
@@ -266,7 +267,7 @@ fn what_collection_moves_costs_one_program_for_each_translation_page() {
         let uncached = moved.filter(|&l| l / 2 != lpn / 2 && !cached[l as usize]);
         let mut pages: Vec<u32> = uncached.map(|l| l / 128).collect();
         pages.dedup();
-        // Writing one page may have made room, and that may have moved units of one that was written after it.
+        // Writing one page may make room, which may move units of a page that was written after it.
         let written_now = |page: &u32| {
             let owner = Lpn(1024 + page);
             let mut programs = ops.iter();
@@ -274,7 +275,7 @@ fn what_collection_moves_costs_one_program_for_each_translation_page() {
         };
         pages.retain(|page| !written_now(page));
         seen += usize::from(pages.len() > 1);
-        // The next call writes each of them once, unless there is no room: whatever moved of it.
+        // The next call writes each page once, however many of its units moved, unless there is no room.
         let mut ops = Vec::new();
         replay.ftl.translate(Lpn(lpn), 1, &mut ops);
         replay.take(&ops, &[]);

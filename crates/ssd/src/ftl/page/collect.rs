@@ -1,9 +1,9 @@
-//! Making room: what is valid moves out of a block, and the block is erased.
+//! Garbage collection: valid units are moved out of a block, and the block is erased.
 //!
-//! The last erased block of a group is never taken while another can be waited for: after a power cut the open
-//! blocks cannot be filled further, and without an erased block nothing could be moved. A block that takes what is
-//! moved may be the last one, for until its first victim is erased it holds nothing of its own; the host writes
-//! into the same block only while another erased one is left.
+//! The last erased block of a group is never taken while an erase is in progress that can be waited for. After a
+//! power cut the open blocks cannot be filled further, and without an erased block nothing could be moved. The
+//! block that takes copies may be the last one, because it holds no data of its own until its first victim is
+//! erased. The host writes into the same block only while another erased one is left.
 
 use super::PageFtl;
 use super::group::{COLD, COPIES, HOT, Open};
@@ -11,7 +11,7 @@ use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 use crate::spec::Victim;
 use fathom_base::Lpn;
 
-/// Blocks that are erased, or about to be, before the host gets another one.
+/// Collection for a host write stops once the group has this many blocks that are erased or being erased.
 const EXCHANGE: u32 = 3;
 
 impl PageFtl {
@@ -45,7 +45,7 @@ impl PageFtl {
         loop {
             let at = &self.groups[group as usize];
             let enough = at.free.len() as u32 + at.erasing >= EXCHANGE;
-            // What was moved may have left room in a block that it shares with the host.
+            // Copies may have left room in a block that they share with the host.
             if enough || !self.collect(group, false, ops) || self.has_room(group, front, units) {
                 break;
             }
@@ -58,7 +58,7 @@ impl PageFtl {
         }
     }
 
-    /// Whether the open block takes so many units more.
+    /// Returns true if the open block can take `units` more units.
     #[inline]
     fn has_room(&self, group: u32, front: usize, units: u32) -> bool {
         let at = &self.groups[group as usize];
@@ -66,7 +66,7 @@ impl PageFtl {
         fits && (front != self.copies || !at.free.is_empty())
     }
 
-    /// One place in the group, in one of its open blocks; there is room.
+    /// Returns the next place in one of the open blocks of a group. There must be room.
     #[inline]
     pub(super) fn next_place(&mut self, group: u32, front: usize) -> Option<u32> {
         if self.groups[group as usize].open[front].next == self.g.units_per_cblock {
@@ -104,7 +104,8 @@ impl PageFtl {
         Some(())
     }
 
-    /// Units that copies can still take without the last erased block, unless nothing else can make room.
+    /// Returns the number of units that copies can still take. The last erased block counts only if nothing else
+    /// can make room.
     fn copy_room(&self, group: u32) -> u32 {
         let at = &self.groups[group as usize];
         let fresh = at.free.len() >= 2 || (at.free.len() == 1 && at.erasing == 0);
@@ -112,7 +113,7 @@ impl PageFtl {
         block - at.open[self.copies].next + if fresh { block } else { 0 }
     }
 
-    /// Whether nothing can be moved in a group, and no erase will change that.
+    /// Returns true if nothing can be moved in a group and no erase will change that.
     pub(super) fn is_stuck(&mut self, group: u32) -> bool {
         let fewest = self.blocks.fewest(group);
         let at = &self.groups[group as usize];
@@ -120,8 +121,8 @@ impl PageFtl {
         at.free.is_empty() && at.erasing == 0 && !fewest.is_some_and(moves)
     }
 
-    /// Collects a block of the group; false where nothing can be gained, or not yet. In need, and in idle time where
-    /// nothing hurries, it is a block that gains something, whatever the policy says.
+    /// Collects a block of the group. Returns false if nothing can be gained, or not yet. When blocks are short,
+    /// and in idle time, the victim must free space, even if the policy prefers a block that frees none.
     fn collect(&mut self, group: u32, idle: bool, ops: &mut Vec<FlashOp>) -> bool {
         let Some(fewest) = self.fewest(group) else {
             return false;
@@ -139,7 +140,8 @@ impl PageFtl {
             victim = fewest;
         }
         if at.erasing == 0 && self.blocks.valid(victim) > self.copy_room(group) {
-            // There will never be more room: the smallest is what can still be moved.
+            // There will never be more room. The block with the fewest valid units is the one that can still be
+            // moved.
             victim = fewest;
         }
         let collected = self.empty(group, victim, ops);
@@ -147,8 +149,8 @@ impl PageFtl {
         collected
     }
 
-    /// The sealed block of a group with the fewest valid units: of equals the least worn where wear is levelled, else
-    /// the first.
+    /// Returns the sealed block of a group with the fewest valid units: among equals the least worn one with static
+    /// wear levelling, else the first.
     fn fewest(&mut self, group: u32) -> Option<u32> {
         let first = self.blocks.fewest(group)?;
         let (blocks, valid) = (&self.blocks, self.blocks.valid(first));
@@ -156,8 +158,8 @@ impl PageFtl {
         self.wear.least_of(group, is_equal).or(Some(first))
     }
 
-    /// Whether there is more room after a block was moved elsewhere; the rest of the last page that is filled may
-    /// be lost.
+    /// Returns true if moving a block elsewhere frees space. The rest of the last page that the copies fill may be
+    /// lost.
     fn gains(&self, cblock: u32) -> bool {
         let whole = if self.partial_program {
             1
@@ -167,17 +169,17 @@ impl PageFtl {
         self.blocks.valid(cblock).next_multiple_of(whole) < self.g.units_per_cblock
     }
 
-    /// Empties a block of cold data that lags behind in wear: at most one for each block that the host fills, so that it
-    /// cannot take all that there is to take. It follows collection, which makes the room for it. Where collection uses
-    /// that room up itself, because the host writes into the block that takes what is moved and each victim holds much,
-    /// the block that lags would wait for ever: then it goes first the next time.
+    /// Empties a block of cold data that lags behind in wear. It does so at most once for each block that the host
+    /// fills, so that it cannot use up all erased blocks. It runs after collection, which makes the room for it.
+    /// Collection may use that room up itself, if the host writes into the block that takes copies and each victim
+    /// holds much. The lagging block would then wait for ever, so it goes first the next time.
     fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
         self.close_cold(group);
         let (at, blocks) = (&self.groups[group as usize], &self.blocks);
         if at.levelled {
             return false;
         }
-        // A worn block that takes little is not full, is collected soon and takes little again.
+        // If a worn block takes little data, it is not full, is soon collected and takes little again.
         let is_full = |cblock| 2 * blocks.valid(cblock) >= self.g.units_per_cblock;
         let sealed = |cblock| blocks.is_sealed(cblock).then(|| is_full(cblock));
         let lagging = self.wear.lagging(group, &at.free, sealed);
@@ -191,12 +193,12 @@ impl PageFtl {
         levelled
     }
 
-    /// Moves what is valid out of a block into the most worn erased one, and has it erased; false, and nothing is done,
-    /// where there is no room.
+    /// Moves the valid units of a block into the most worn erased one, and has the block erased. Returns false,
+    /// without doing anything, if there is no room.
     fn lay_to_rest(&mut self, group: u32, lagging: u32, ops: &mut Vec<FlashOp>) -> bool {
         let at = &self.groups[group as usize];
         let left = self.g.units_per_cblock - at.open[COLD].next;
-        // Never into the last erased block: a full block that is moved gains nothing, and its erase may fail.
+        // Never takes the last erased block: moving a full block frees nothing, and its erase may fail.
         if at.free.len() < 2 && self.blocks.valid(lagging) > left {
             return false;
         }
@@ -209,7 +211,7 @@ impl PageFtl {
         true
     }
 
-    /// Seals the block that takes cold data if it lags behind itself: no more came to fill it.
+    /// Seals the open block for cold data if that block lags behind itself: not enough cold data came to fill it.
     fn close_cold(&mut self, group: u32) {
         let at = &mut self.groups[group as usize];
         let open = &mut at.open[COLD];
@@ -219,14 +221,15 @@ impl PageFtl {
         }
     }
 
-    /// Has a block erased out of which all was moved.
+    /// Has a block erased after everything was moved out of it.
     fn give_up(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) {
         self.blocks.empty(victim);
         self.groups[group as usize].erasing += 1;
         ops.push(FlashOp::Erase { cblock: victim });
     }
 
-    /// Moves what is valid out of a block and has it erased; false, and nothing is done, where there is no room.
+    /// Moves the valid units of a block and has it erased. Returns false, without doing anything, if there is no
+    /// room.
     fn empty(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) -> bool {
         let moving = self.blocks.valid(victim);
         if moving > self.copy_room(group) {
@@ -245,7 +248,7 @@ impl PageFtl {
         true
     }
 
-    /// Moves units, by place and owner, to an open block that has room for them.
+    /// Moves units, given by place and owner, to an open block that has room for them.
     fn move_to(&mut self, group: u32, front: usize, live: &[(u32, u32)], ops: &mut Vec<FlashOp>) {
         for &(from, owner) in live {
             let Some(to) = self.next_place(group, front) else {
@@ -259,8 +262,8 @@ impl PageFtl {
         self.pad(group, front);
     }
 
-    /// Orders what is to be moved: first what goes with the other copies, then what is hot and goes with what the host
-    /// writes often; how many the former are.
+    /// Orders the units to be moved: first those that go to the open block for copies, then the hot ones, which go
+    /// to the open block for hot units. Returns the number of the former.
     fn part(&self, group: u32, live: &mut [(u32, u32)]) -> usize {
         if !self.heat.is_used() {
             return live.len();
@@ -275,8 +278,8 @@ impl PageFtl {
         live.len()
     }
 
-    /// Whether so many hot units can be moved apart from so many cold ones: an erased block stays, and what may be
-    /// lost of two pages is not all that is gained.
+    /// Returns true if `hot` hot units can be moved separately from `cold` cold ones: an erased block must stay,
+    /// and the rests of two pages that may be lost must be less than the space gained.
     fn has_hot_room(&self, group: u32, cold: u32, hot: u32) -> bool {
         let at = &self.groups[group as usize];
         let block = self.g.units_per_cblock;
@@ -290,8 +293,8 @@ impl PageFtl {
         cold + hot + lost < block && (hot <= left(HOT) || at.free.len() >= 2 + taken)
     }
 
-    /// Puts places and owners of what is valid in a block at the head of `live`; how many they are. Without a
-    /// branch on what is found, so that the look-ups, far apart in memory, overlap.
+    /// Puts the places and owners of the valid units of a block at the head of `live` and returns their number.
+    /// There is no branch on the result of a look-up, so that the look-ups, which are far apart in memory, overlap.
     fn find_live(&mut self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
         let place_of = self.map.table();
         let first = cblock * self.g.units_per_cblock;
@@ -300,13 +303,14 @@ impl PageFtl {
         let mut found = 0;
         for (from, &owner) in (first..).zip(owners) {
             live[found] = (from, owner);
-            // Where there is no owner, the first unit is asked, which is elsewhere.
+            // A place without an owner looks up the first unit, which is elsewhere.
             found += usize::from(place_of[owner.max(1) as usize - 1] == from + 1);
         }
         found
     }
 
-    /// A step of collection in idle time, in the next group in turn that has too few erased blocks or uneven wear.
+    /// Does one step of collection in idle time, in the next group in turn that has too few erased blocks or uneven
+    /// wear. Returns false if there is none.
     pub(super) fn collect_one(&mut self, ops: &mut Vec<FlashOp>) -> bool {
         let groups = self.g.groups;
         for group in (self.background_turn..groups).chain(0..self.background_turn) {

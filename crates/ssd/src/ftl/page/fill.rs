@@ -1,17 +1,18 @@
-//! Filling an erased drive in order, block row by block row: what `write` does page by page, at the speed of memory.
+//! Fills an erased drive in order, one block in every group at a time. It has the same result as `write` page by
+//! page, but runs at the speed of memory.
 //!
-//! `model:epo` has 42 million pages: 2.8 s by requests, 1.0 s by `write` alone, 0.2 s so.
+//! Measured on `model:epo` with 42 million pages: 2.8 s by requests, 1.0 s by `write` alone, 0.2 s this way.
 
 use super::PageFtl;
 use super::group::HOST;
 use crate::ftl::contract::NO_CBLOCK;
 
-/// Erased blocks that every group keeps: with fewer, `write` looks for blocks to collect.
+/// Number of erased blocks that every group keeps. With fewer, `write` looks for blocks to collect.
 const KEPT: usize = 4;
 
 impl PageFtl {
-    /// Writes clustered pages from the first on, in order, for as long as every group takes a whole block of them; how
-    /// many. None, where something decides about a page that this does not know.
+    /// Writes the first clustered pages in order, as long as every group can take a whole block of them. Returns
+    /// how many were written: 0 if the placement of a page depends on something that this does not handle.
     pub(super) fn fill_rows(&mut self, cpages: u32) -> u32 {
         let is_new = |ftl: &Self| {
             let mut groups = ftl.groups.iter();
@@ -39,7 +40,8 @@ impl PageFtl {
         groups.all(|at| at.free.len() > KEPT && takes(at.valid) <= at.valid_max)
     }
 
-    /// Fills a block in every group with the pages from `first` on, which go to the groups in `order`.
+    /// Fills one block in every group with the pages from `first` on, which go to the groups in `order`. Returns
+    /// false if a group has no erased block.
     fn fill_row(&mut self, first: u32, order: &[u32]) -> bool {
         let (width, per_page) = (order.len() as u32, self.g.units_per_cpage);
         let mut places = Vec::with_capacity(order.len());

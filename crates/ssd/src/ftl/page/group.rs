@@ -1,22 +1,22 @@
-//! A group of a page-mapped drive: its erased blocks, its open ones, and how much it may hold.
+//! A group of a page-mapped drive: its erased blocks, its open blocks, and the limit on its valid data.
 
 use crate::ftl::contract::NO_CBLOCK;
 use crate::geometry::Geometry;
 use std::collections::VecDeque;
 
-/// Index of the block that is open for the host.
+/// Index of the block that is open for host writes.
 pub(super) const HOST: usize = 0;
-/// Index of the block that is open for what is moved, where that is another one.
+/// Index of the block that is open for copies, where they have a block of their own.
 pub(super) const COPIES: usize = 1;
-/// Index of the block that is open for what is written often.
+/// Index of the block that is open for frequently written units.
 pub(super) const HOT: usize = 2;
-/// Index of the block that is open for what is moved to even out wear.
+/// Index of the block that is open for units moved by wear levelling.
 pub(super) const COLD: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) cblock: u32,
     pub(super) next: u32,
-    /// How many were open before it; of planes in step, the number that they agree on.
+    /// With planes in step, the number of the block in the order of opening; the planes of a die agree on it. Otherwise 0.
     pub(super) nth: u32,
 }
 
@@ -26,19 +26,19 @@ pub(super) struct Group {
     pub(super) erasing: u32,
     pub(super) open: [Open; 4],
     pub(super) valid: u32,
-    /// Valid units that it may hold, so that a victim always yields something; 0 for one that is stuck.
+    /// Maximum number of valid units, so that a victim always yields something; 0 for a group that is stuck.
     pub(super) valid_max: u32,
     pub(super) retired: u32,
-    /// No erased block for the host until the next erase.
+    /// There is no erased block for the host until the next erase.
     pub(super) waits: bool,
-    /// A block was emptied for wear since the host got its last one.
+    /// A block was emptied for wear levelling since the host got its last block.
     pub(super) levelled: bool,
-    /// Collection left no room to empty the block that lags behind in wear: that one goes first the next time.
+    /// Collection left no room to empty the block that lags behind in wear. Next time that block is emptied first.
     pub(super) level_first: bool,
 }
 
 impl Group {
-    /// A group of erased blocks, which may hold so many valid units.
+    /// A group in which all blocks are erased. It may hold `valid_max` valid units.
     pub(super) fn erased(g: &Geometry, group: u32, valid_max: u32) -> Self {
         let (first, blocks) = (group * g.cblocks_per_group, g.cblocks_per_group);
         let closed = Open {

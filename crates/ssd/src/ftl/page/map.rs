@@ -1,50 +1,50 @@
-//! The map of a page-mapped drive: where each unit is; kept so that the processor waits for little of it.
+//! The map of a page-mapped drive: the place of each unit, stored so that the processor rarely waits for memory.
 //!
-//! The map of a large drive fits into no cache, and a look-up costs a walk through tables of address translations on
-//! top. Beside it there is a bit for each unit that is somewhere, a 32nd of the map, and a bit for every 64 of these
-//! that are all set, which fit into a cache: what was written all over is known to be somewhere without waiting. A
-//! first write need not know what the map said: it is put off, and several are entered together, so that the
-//! processor waits for all of their places in memory at once.
+//! The map of a large drive does not fit into any processor cache, and a look-up also costs a page table walk. So
+//! there are two bit sets beside it that do fit: one bit for each unit that is mapped (a 32nd of the map), and one
+//! bit for every 64 of these that are all set. For an area that was written completely, they tell without waiting
+//! that a unit is mapped. A first write need not read the old entry: it is deferred, and several are entered
+//! together, so that their memory accesses overlap.
 //!
-//! Only for drives whose addresses name the group ([`crate::ftl::striping`]); elsewhere it is a table and nothing else,
-//! since every read needs the place itself.
+//! This is only for drives whose addresses select the group ([`crate::ftl::striping`]). On other drives every read
+//! needs the place itself, so the map is a plain table.
 //!
-//! Measured with `crates/model/examples/performance.rs` on `epo` (161 GiB), with a plain table and with this: random writes
-//! to a new drive 2.5 and 3.5 million a second, random reads 2.6 and 10.6 million (the bits are what
-//! [`super::shortcut`] asks).
+//! Measured with `crates/model/examples/performance.rs` on `epo` (161 GiB), with a plain table and with this:
+//! random writes to a new drive 2.5 and 3.5 million per second, random reads 2.6 and 10.6 million
+//! ([`super::shortcut`] reads the bits).
 
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// In the map and in `owner_of`, which hold what they name plus one, so that empty tables are zero pages.
+/// Empty entry of the map and of `owner_of`. Both store numbers plus one, so that empty tables are zero pages.
 pub(super) const NOTHING: u32 = 0;
-/// First writes that are entered together.
+/// Number of first writes that are entered together.
 const TOGETHER: usize = 16;
-/// Units whose bits share a word.
+/// Number of units whose bits share a word.
 const WORD: usize = 64;
 
-/// Where each unit is, plus one, or [`NOTHING`].
+/// The place of each unit plus one, or [`NOTHING`].
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     place_of: Vec<u32>,
     bits: Option<Bits>,
-    /// First writes that `place_of` does not hold yet: units and, plus one, their places.
+    /// Deferred first writes, not yet in `place_of`: each is a unit and its place plus one.
     late: [(u32, u32); TOGETHER],
     late_count: usize,
 }
 
-/// Which units are somewhere.
+/// The set of mapped units.
 #[derive(Clone, Debug)]
 struct Bits {
     mapped: Vec<u64>,
-    /// A bit for each word of `mapped` that has no zero.
+    /// One bit for each word of `mapped` in which all bits are set.
     full: Vec<u64>,
-    /// How many are set.
+    /// Number of mapped units.
     count: usize,
 }
 
 impl Map {
-    /// A map of so many units that are all nowhere.
+    /// A map of `units` units, none of them mapped.
     pub(super) fn new(units: usize, with_bits: bool) -> Self {
         Self {
             place_of: vec![NOTHING; units],
@@ -54,12 +54,12 @@ impl Map {
         }
     }
 
-    /// Units that it has an entry for.
+    /// Number of units in the map, mapped or not.
     pub(super) fn len(&self) -> usize {
         self.place_of.len()
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(super) fn clear(&mut self) {
         self.place_of.fill(NOTHING);
         self.late_count = 0;
@@ -68,7 +68,7 @@ impl Map {
         }
     }
 
-    /// Has the memory fetched that writing a unit will touch, if it has to be waited for.
+    /// Prefetches the memory that a write of a unit will access, if the processor would have to wait for it.
     #[inline]
     pub(super) fn fetch(&self, lpn: usize) {
         let Some(bits) = &self.bits else {
@@ -77,19 +77,19 @@ impl Map {
         if !bits.is_full(lpn) {
             prefetch_index(&bits.mapped, lpn / WORD);
         }
-        // What is probably a first write need not know the place.
+        // A write that is probably a first write does not need the place.
         if bits.count > self.place_of.len() / 2 {
             prefetch_index(&self.place_of, lpn);
         }
     }
 
-    /// Whether a unit is somewhere; `None` where only its place tells.
+    /// Returns true if a unit is mapped; `None` without bits, where only the place tells.
     #[inline]
     pub(super) fn holds(&self, lpn: usize) -> Option<bool> {
         self.bits.as_ref().map(|bits| bits.is_set(lpn))
     }
 
-    /// The place of a unit plus one, or [`NOTHING`].
+    /// Returns the place of a unit plus one, or [`NOTHING`].
     #[inline]
     pub(super) fn get(&self, lpn: u32) -> u32 {
         match self.late() {
@@ -101,7 +101,7 @@ impl Map {
         }
     }
 
-    /// Enters the place of a unit, plus one; gives what was there.
+    /// Sets the place of a unit, plus one. Returns the old entry.
     #[inline]
     pub(super) fn replace(&mut self, lpn: u32, place: u32) -> u32 {
         if self.bits.as_mut().is_some_and(|bits| bits.set(lpn)) {
@@ -120,7 +120,8 @@ impl Map {
         std::mem::replace(&mut self.place_of[lpn as usize], place)
     }
 
-    /// The entries of units that were nowhere and now are somewhere, to be written: places plus one.
+    /// Returns the entries of `units` unmapped units for the caller to fill with places plus one, and counts the
+    /// units as mapped.
     pub(super) fn fill(&mut self, from: u32, units: u32) -> &mut [u32] {
         self.settle();
         if let Some(bits) = &mut self.bits {
@@ -129,7 +130,7 @@ impl Map {
         &mut self.place_of[from as usize..][..units as usize]
     }
 
-    /// Takes a unit out; gives where it was, plus one.
+    /// Removes a unit. Returns its old entry: the place plus one, or [`NOTHING`].
     pub(super) fn remove(&mut self, lpn: u32) -> u32 {
         self.settle();
         if let Some(bits) = &mut self.bits {
@@ -138,7 +139,7 @@ impl Map {
         std::mem::replace(&mut self.place_of[lpn as usize], NOTHING)
     }
 
-    /// The whole table, with all that was put off.
+    /// Returns the whole table, after entering the deferred writes.
     #[inline]
     pub(super) fn table(&mut self) -> &mut [u32] {
         self.settle();
@@ -162,7 +163,7 @@ impl Map {
         Some(&mut entry.1)
     }
 
-    /// Enters what was put off.
+    /// Enters the deferred writes.
     #[inline]
     fn settle(&mut self) {
         if self.late_count > 0 {
@@ -203,7 +204,7 @@ impl Bits {
         self.is_full(lpn) || self.mapped[lpn / WORD] >> (lpn % WORD) & 1 == 1
     }
 
-    /// Whether the bit was not set before.
+    /// Sets a bit. Returns true if it was not set before.
     #[inline]
     fn set(&mut self, lpn: u32) -> bool {
         let lpn = lpn as usize;
@@ -219,7 +220,7 @@ impl Bits {
         true
     }
 
-    /// Sets bits that were not set before.
+    /// Sets bits, none of which may be set already.
     fn set_all(&mut self, range: Range<usize>) {
         self.count += range.len();
         for word in range.start / WORD..range.end.div_ceil(WORD) {
@@ -247,7 +248,7 @@ mod tests {
     use super::*;
     use fathom_base::Rng;
 
-    /// A map with bits beside a table, through writes, overwrites and trims of few units and of many.
+    /// Compares a map with bits to a plain table, through writes, overwrites and trims of few units and of many.
     #[test]
     fn a_map_that_puts_first_writes_off_says_what_a_table_says() {
         for units in [3u64, 40, 1_000, 20_000] {

@@ -1,4 +1,5 @@
-//! Where the next units of a page-mapped drive go: to the group whose turn it is, or that their addresses name.
+//! Places the next units of a page-mapped drive: in the group whose turn it is, or in the group that their
+//! addresses select.
 
 use super::PageFtl;
 use super::group::{Group, HOST, HOT};
@@ -7,8 +8,8 @@ use crate::ftl::contract::{FlashOp, Stall, emit_programs};
 use fathom_base::{Lpn, Ppn};
 
 impl PageFtl {
-    /// The next group in turn that has room for more valid data and does not wait for an erase; where none has
-    /// room, the one with the most. `None` if there is only waiting to do.
+    /// Returns the next group in turn that has room for more valid data and does not wait for an erase. If no group
+    /// has room, returns the one with the most. `None` if the write has to wait.
     #[inline]
     fn pick_group(&mut self, front: usize, units: u32) -> Option<u32> {
         let turn = self.turn as usize;
@@ -43,7 +44,7 @@ impl PageFtl {
         Some(best as u32)
     }
 
-    /// The group where the next units go, with room made for them.
+    /// Returns the group for the next units, after making room for them.
     pub(super) fn group_for(
         &mut self,
         front: usize,
@@ -54,13 +55,14 @@ impl PageFtl {
             let group = self.pick_group(front, units).ok_or(Stall)?;
             match self.make_room(group, front, units, ops) {
                 Ok(()) => return Ok(group),
-                // The others need not wait for it.
+                // The other groups need not wait for this one.
                 Err(Stall) => self.groups[group as usize].waits = true,
             }
         }
     }
 
-    /// The open block for units that the host writes together: that for the hot ones if most of them are.
+    /// Returns the open block for units that the host writes together: the one for hot units if more than half of
+    /// them are hot.
     #[inline]
     pub(super) fn front_of(&self, runs: &[(Lpn, u32)]) -> usize {
         if !self.heat.is_used() {
@@ -74,7 +76,7 @@ impl PageFtl {
         if 2 * hot > all { HOT } else { HOST }
     }
 
-    /// A place is not valid any more.
+    /// Counts a place as no longer valid.
     #[inline]
     pub(super) fn lose(&mut self, place: u32) {
         let cblock = self.g.cblock_of_unit(place);
@@ -121,7 +123,7 @@ impl PageFtl {
         Ok(())
     }
 
-    /// Places one unit where its address says.
+    /// Places one unit in the group that its address selects.
     #[inline]
     pub(super) fn write_one(
         &mut self,
@@ -141,7 +143,8 @@ impl PageFtl {
         Ok(())
     }
 
-    /// Places units where their addresses say: nothing until there is room for all of them.
+    /// Places units in the groups that their addresses select. Nothing is placed until there is room for all of
+    /// them.
     pub(super) fn write_striped(
         &mut self,
         front: usize,
@@ -165,13 +168,13 @@ impl PageFtl {
         result
     }
 
-    /// The group that the address of a unit names.
+    /// Returns the group that the address of a unit selects.
     #[inline]
     pub(super) fn home_of(&self, lpn: u32) -> u32 {
         self.stripes.as_ref().map_or(0, |s| s.group_of(lpn))
     }
 
-    /// Gives up the rest of a partly filled clustered page, where it cannot be programmed further.
+    /// Skips the rest of a partly filled clustered page if it cannot be programmed later.
     #[inline]
     pub(super) fn pad(&mut self, group: u32, front: usize) {
         if !self.partial_program && self.g.units_per_cpage > 1 {

@@ -1,4 +1,4 @@
-//! After a power cut: the map from what lies beside the data in flash; and whether the tables agree.
+//! Rebuilds the map of a page-mapped drive after a power cut, from the spare areas in flash; and checks the tables.
 
 use super::PageFtl;
 use super::map::NOTHING;
@@ -6,15 +6,16 @@ use crate::nand::store::Store;
 use fathom_base::Ppn;
 
 impl PageFtl {
-    /// Builds the map again. Open blocks are sealed as they are, in the order in which they were last written.
+    /// Rebuilds the map. Blocks that were open are sealed as they are, in the order in which they were last
+    /// written.
     pub(super) fn rebuild(&mut self, store: &Store, torn: &[Ppn]) {
         self.map.clear();
         self.owner_of.fill(NOTHING);
         self.blocks.reset();
         self.heat.clear();
         self.groups = self.erased_groups();
-        // The newest of every unit; of equals the one that was copied less, whose block was not erased yet: so
-        // the block that the copies went to has nothing of its own, and is free to be erased.
+        // The newest version of every unit counts. Among equal versions it is the one that was copied less, whose
+        // block was not erased yet. The block that the copies went to then holds nothing valid and can be erased.
         let mut newest = vec![(0u64, 0u32); self.map.len()];
         let mut used: Vec<Option<u64>> = vec![None; self.g.cblocks() as usize];
         for at in torn {

@@ -1,27 +1,28 @@
-//! Two shortcuts around the map of a large drive, which fits into no cache of the processor: what will be asked is fetched
-//! ahead of time, and what the address alone tells of a place is not looked up.
+//! Two shortcuts around the map of a large drive, which does not fit into any processor cache: entries are
+//! prefetched before they are needed, and the map is not read where the address alone says enough about the place.
 //!
-//! This is the only file that knows of them, beside the two calls in the engine. They change no result. Measured with
-//! `crates/model/examples/performance.rs` on `epo` (161 GiB), without and with: random reads 2.4 and 10.6 million a
-//! second with [`AnyFtl::home`], random writes to a new drive 2.8 and 3.5 million with [`AnyFtl::fetch`].
+//! Only this file and two calls in the engine know of them. They change no result. Measured with
+//! `crates/model/examples/performance.rs` on `epo` (161 GiB), without and with: random reads 2.4 and 10.6 million
+//! per second with [`AnyFtl::home`], random writes to a new drive 2.8 and 3.5 million per second with
+//! [`AnyFtl::fetch`].
 
 use super::PageFtl;
 use crate::ftl::AnyFtl;
 use fathom_base::Lpn;
 
-/// What the address of a unit alone tells of its place.
+/// What the address of a unit alone says about its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Nothing: it must be looked up.
+    /// Nothing: the map must be read.
     Anywhere,
-    /// It was never written, or trimmed.
+    /// The unit was never written, or was trimmed.
     Nowhere,
-    /// It is on this station. Which page it is there takes no part in time.
+    /// The unit is on this station. The page within the station does not affect timing.
     Station(u32),
 }
 
 impl AnyFtl {
-    /// A unit will be asked for: has the memory fetched that tells where it is.
+    /// Prefetches the memory that holds the place of a unit.
     #[inline]
     pub(crate) fn fetch(&self, lpn: Lpn) {
         if let AnyFtl::Page(ftl) = self {
@@ -29,7 +30,7 @@ impl AnyFtl {
         }
     }
 
-    /// Where a unit is, as far as that can be told without a look into the map.
+    /// Returns what is known about the place of a unit without reading the map.
     #[inline]
     pub(crate) fn home(&self, lpn: Lpn) -> Home {
         match self {
@@ -42,7 +43,7 @@ impl AnyFtl {
 impl PageFtl {
     #[inline]
     fn home(&self, lpn: Lpn) -> Home {
-        // All pages of a group are alike if it has one lane, and a clustered page is one page.
+        // All pages of a group are equivalent if the group has one lane and a clustered page is one page.
         let alike =
             self.g.lanes_per_group == 1 && self.g.sectors_per_cpage == self.g.sectors_per_page;
         match (&self.stripes, self.map.holds(lpn.index())) {

@@ -1,15 +1,15 @@
-//! Planes of one die that are filled in step (`flash.program_mode = "multi-plane"`).
+//! Keeps the planes of a die in step (`flash.program_mode = "multi-plane"`).
 //!
-//! Pages of several planes are programmed together where they have the same number in their blocks (ONFI 4, Multi-plane
-//! Program). So a plane that is ahead of another one of its die, because copies went into its open block or because the
-//! other one waited for an erase, is left out until the others have caught up. It works where each plane is a group
-//! of its own and pages go where the turn is.
+//! Pages of several planes are programmed together if they have the same number in their blocks (ONFI 4,
+//! Multi-plane Program). A plane can get ahead of another plane of its die, because copies went into its open block
+//! or because the other one waited for an erase. Such a plane gets no writes until the others have caught up. This
+//! requires that each plane is a group of its own and that writes are striped dynamically.
 
 use super::group::{Group, Open};
 use crate::geometry::Geometry;
 use crate::spec::ProgramMode;
 
-/// Which groups are planes of one die: those with the same remainder.
+/// The groups that are planes of one die: those with the same remainder modulo `dies`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InStep {
     dies: usize,
@@ -18,7 +18,7 @@ pub(super) struct InStep {
 }
 
 impl InStep {
-    /// `None` where planes need not be in step.
+    /// Returns `None` where planes need not be in step.
     pub(super) fn new(mode: ProgramMode, g: &Geometry) -> Option<Self> {
         let together = mode == ProgramMode::MultiPlane;
         (together && g.lanes_per_group == 1 && g.groups > g.stations).then_some(Self {
@@ -28,7 +28,7 @@ impl InStep {
         })
     }
 
-    /// Whether no other plane of its die that takes pages too (`takes`) is behind a group.
+    /// Returns true if no other plane of the same die that takes pages too (`takes`) is behind `group`.
     pub(super) fn is_due(
         self,
         groups: &[Group],
@@ -41,8 +41,8 @@ impl InStep {
         planes.all(|plane| !takes(plane) || self.position(plane.open[front]) >= here)
     }
 
-    /// Which block of its die a group opens after `full`: of one that is blocks behind, that of the others, so that it
-    /// has no more to catch up with than a block.
+    /// Returns the number of the block that a group opens after the full one. A group that is whole blocks behind
+    /// skips to the number of the others, so that it never has more than one block to catch up.
     pub(super) fn next_block(self, groups: &[Group], group: usize, front: usize) -> u32 {
         let planes = groups.iter().skip(group % self.dies).step_by(self.dies);
         let furthest = planes.map(|plane| plane.open[front].nth).max();
@@ -50,7 +50,7 @@ impl InStep {
         furthest.map_or(next, |furthest| furthest.max(next))
     }
 
-    /// Pages from the first one of the first block.
+    /// Number of pages from the first page of block 0 on.
     fn position(self, open: Open) -> u64 {
         let units = u64::from(open.nth) * u64::from(self.units_per_cblock) + u64::from(open.next);
         units / u64::from(self.units_per_cpage)

@@ -1,40 +1,43 @@
-//! Evening out wear: which erased block is taken, and which block lags behind.
+//! Wear levelling: which erased block is taken, and which block lags behind.
 //!
-//! *Dynamic*: the least worn erased block serves the host and the most worn one what is moved, which is seldom
-//! written; with static levelling the least worn one serves both, for what collection moves is seldom cold enough
-//! to let a block rest, and the most worn one is for what levelling moves (the two ends of the pool in Chang, "On
-//! efficient wear leveling for large-scale flash-memory storage systems", ACM SAC 2007). *Static*: the data of a
-//! block whose erase count lags behind that of the most worn erased one by more than a threshold moves there (Chang
-//! 2007, cold-data migration with a threshold), and of blocks that collection holds for equal the least worn one is
-//! taken. Chang keeps two pools, so that a block that took part is not moved again at once; here what has stayed
-//! for long enough is cold. Counts are those of one group: nothing is moved from one group to another. They lie
-//! beside the data in flash and survive a power cut; when a block was erased last does too.
+//! *Dynamic*: the host gets the least worn erased block, and copies, which are seldom written again, get the most
+//! worn one. With static levelling both get the least worn one, because data that collection moves is seldom cold
+//! enough to let a block rest; the most worn one is then for data that levelling moves (the two ends of the pool in
+//! Chang, "On efficient wear leveling for large-scale flash-memory storage systems", ACM SAC 2007).
+//!
+//! *Static*: if the erase count of a block lags behind that of the most worn erased block by more than a threshold,
+//! its data moves there (Chang 2007, cold-data migration with a threshold). Among blocks that collection ranks
+//! equal, the least worn one is taken. Chang keeps two pools, so that a block that took part is not moved again at
+//! once; here data is cold if it has stayed long enough.
+//!
+//! Counts are compared within one group, because nothing is moved from one group to another. Erase counts are
+//! stored beside the data in flash and survive a power cut, as does the time of the last erase of a block.
 
 use crate::geometry::Geometry;
 use crate::spec::Gc;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Erase counts, where they are used at all: 8 bytes a block.
+/// Erase counts, if they are used: 8 bytes per block.
 #[derive(Clone, Debug)]
 pub(super) struct Wear {
-    /// [`u32::MAX`] for a block that is out of use; empty where wear does not matter.
+    /// Erases of each block, or [`u32::MAX`] for a retired block. Empty if wear does not matter.
     counts: Vec<u32>,
-    /// The erases of its group, when a block was erased last.
+    /// For each block, the number of erases of its group at its last erase.
     erased_at: Vec<u32>,
     per_group: u32,
     gap: u32,
     least_worn_first: bool,
-    /// Erases of each group so far; wraps.
+    /// Number of erases in each group so far; wraps.
     clocks: Vec<u32>,
-    /// The highest count of each group.
+    /// Highest erase count in each group.
     most: Vec<u32>,
-    /// No count of the group is lower than this.
+    /// Lower bound on the erase counts in each group.
     least: Vec<u32>,
 }
 
 impl Wear {
-    /// All blocks new.
+    /// Counters for new blocks: all 0.
     pub(super) fn new(gc: &Gc, g: &Geometry) -> Self {
         let used = gc.wear_gap > 0 || gc.least_worn_first;
         let blocks = if used { g.cblocks() as usize } else { 0 };
@@ -50,7 +53,7 @@ impl Wear {
         }
     }
 
-    /// A block was erased.
+    /// Counts an erase of a block.
     pub(super) fn erased(&mut self, cblock: u32, group: u32) {
         if let Some(count) = self.counts.get_mut(cblock as usize) {
             *count += 1;
@@ -62,14 +65,14 @@ impl Wear {
         }
     }
 
-    /// A block is out of use.
+    /// Takes a block out of use.
     pub(super) fn retire(&mut self, cblock: u32) {
         if let Some(count) = self.counts.get_mut(cblock as usize) {
             *count = u32::MAX;
         }
     }
 
-    /// Takes an erased block, for what is seldom written or for what is not.
+    /// Takes an erased block. `seldom` says that the data for it is seldom written.
     pub(super) fn take(&self, free: &mut VecDeque<u32>, seldom: bool) -> Option<u32> {
         if !self.least_worn_first {
             return free.pop_front();
@@ -88,14 +91,14 @@ impl Wear {
         free.remove(at)
     }
 
-    /// The most worn of the erased blocks, the first of equals: where it is among them, and its erases.
+    /// Returns the most worn erased block, the first one among equals: its index in `free` and its erase count.
     fn most_worn(&self, free: &VecDeque<u32>) -> Option<(usize, u32)> {
         let counts = free.iter().map(|&cblock| self.counts[cblock as usize]);
         let first = |&(at, count): &(usize, u32)| (count, usize::MAX - at);
         counts.enumerate().max_by_key(first)
     }
 
-    /// How far a block lags behind the most worn of the erased ones, if that is too far.
+    /// Returns how far a block lags behind the most worn erased one, in erases, if that exceeds the threshold.
     pub(super) fn lag(&self, cblock: u32, free: &VecDeque<u32>) -> Option<u32> {
         if self.gap == 0 {
             return None;
@@ -107,14 +110,18 @@ impl Wear {
         Some(lag).filter(|&lag| lag > self.gap)
     }
 
-    /// The sealed block of a group that lags furthest behind, too far, and holds cold data; `is_full` is `None` for one
-    /// that is not sealed. A full one lags behind the most worn of the erased ones, which would take what it holds; one
-    /// that holds little is emptied anywhere and lags behind any block of the group. O(blocks), only where one may lag.
+    /// Returns the sealed block of a group that has the fewest erases, lags behind by more than the threshold, and
+    /// holds cold data. O(blocks), but only when a block may lag.
     ///
-    /// Cold is what has stayed while the group had as many erases as it has blocks: written evenly, each of them had
-    /// one. So a block that was just emptied for wear is not the next one, though it is still the least worn: what it
-    /// holds now is written often. One that lags twice as far as it may must have stayed half as long, and so on, for
-    /// what is written as often as the rest keeps a block behind for ever.
+    /// `is_full` returns `None` for a block that is not sealed. A full block is compared with the most worn erased
+    /// block, which would take its data. A block that holds little is emptied into any open block, so it is
+    /// compared with the most worn block of the group.
+    ///
+    /// Data is cold if it has stayed in its block while the group had as many erases as it has blocks: with even
+    /// wear, each block would have had one. So a block that was just emptied for wear levelling is not chosen again
+    /// at once, although it is still the least worn: its new data is written often. The required stay is inversely
+    /// proportional to the lag: at twice the threshold it is half as long. Otherwise data that is written as often
+    /// as the rest would keep a block behind for ever.
     pub(super) fn lagging(
         &mut self,
         group: u32,
@@ -148,9 +155,9 @@ impl Wear {
         first..first + self.per_group
     }
 
-    /// The least worn of some blocks of a group that are equally good to collect; none where wear is not levelled. To
-    /// take the first of them would wear one block more than all others, and levelling would not end that: it raises
-    /// the others alike. O(blocks).
+    /// Returns the least worn of the blocks of a group that are equally good to collect; `None` without static wear
+    /// levelling. Always taking the first of them would wear one block more than all others, and levelling would
+    /// not correct it, because it raises the others alike. O(blocks).
     pub(super) fn least_of(&self, group: u32, is_equal: impl Fn(u32) -> bool) -> Option<u32> {
         if self.gap == 0 {
             return None;
@@ -189,7 +196,7 @@ mod tests {
         };
         assert_eq!(levelled.take(&mut all(), true), Some(3));
         assert_eq!(levelled.take_most_worn(&mut all()), Some(0));
-        // Of equals the one that was erased first.
+        // Among equals it takes the one that was erased first.
         let taken = [false, true].map(|seldom| wear(true).take(&mut all(), seldom));
         assert_eq!(taken, [Some(3), Some(0)]);
         let taken = [false, true].map(|seldom| wear(false).take(&mut all(), seldom));

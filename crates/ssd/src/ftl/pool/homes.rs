@@ -1,11 +1,11 @@
-//! Data blocks: a logical block's units, each at its own offset.
+//! Data blocks: each holds the units of one logical block, each unit at its own offset.
 
 use super::{NOWHERE, Pool};
 use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall};
 use fathom_base::Lpn;
 use std::collections::VecDeque;
 
-/// The data block of every logical block, [`NO_CBLOCK`] where there is none.
+/// The data block of every logical block, or [`NO_CBLOCK`].
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Homes {
     data: Vec<u32>,
@@ -18,7 +18,7 @@ impl Homes {
         }
     }
 
-    /// Full merge: the newest of every unit of a logical block goes to a new block.
+    /// Full merge: copies the newest version of every unit of a logical block to a new block.
     pub(in crate::ftl) fn merge(
         &mut self,
         pool: &mut Pool,
@@ -35,9 +35,9 @@ impl Homes {
         Ok(())
     }
 
-    /// A log whose first `written` units are a logical block's, each at its own offset and none older than its
-    /// copies, becomes the data block. The rest of the units is moved there (partial merge), if there is a rest
-    /// (else switch merge).
+    /// Turns a log into the data block. Its first `written` units must be those of the logical block, each at its
+    /// own offset and none older than its copies. The remaining units are moved there (partial merge), if there are
+    /// any (else switch merge).
     pub(in crate::ftl) fn complete(
         &mut self,
         pool: &mut Pool,
@@ -68,7 +68,7 @@ impl Homes {
         }
     }
 
-    /// Units were forgotten: a data block of which all were is erased.
+    /// Erases the data block of a logical block after all its units were forgotten.
     pub(in crate::ftl) fn trimmed(&mut self, pool: &mut Pool, lbn: u32, ops: &mut Vec<FlashOp>) {
         let data = std::mem::replace(&mut self.data[lbn as usize], NO_CBLOCK);
         if data != NO_CBLOCK {
@@ -76,8 +76,8 @@ impl Homes {
         }
     }
 
-    /// After a power cut: takes the fullest block for data of those that hold a logical block's units in place.
-    /// The others, in their order, are the logs of each group.
+    /// Finds the data blocks after a power cut. Among the blocks that hold units of one logical block in place, the
+    /// fullest becomes the data block. All others, in their order, are the logs of their group.
     pub(in crate::ftl) fn recover(pool: &Pool, held: &[u32]) -> (Self, Vec<VecDeque<u32>>) {
         let mut homes = Self::new(pool);
         for &cblock in held {
@@ -97,12 +97,12 @@ impl Homes {
         (homes, logs)
     }
 
-    /// Every data block.
+    /// Returns all data blocks.
     pub(in crate::ftl) fn blocks(&self) -> impl Iterator<Item = u32> + '_ {
         self.data.iter().copied().filter(|&b| b != NO_CBLOCK)
     }
 
-    /// Whether every data block holds units of its logical block alone, in place.
+    /// Checks that every data block holds only units of its logical block, in place.
     pub(in crate::ftl) fn check(&self, pool: &Pool) -> Result<(), String> {
         for (lbn, &cblock) in self.data.iter().enumerate() {
             let home =
@@ -119,7 +119,7 @@ impl Homes {
     }
 }
 
-/// The logical block whose units, and no others, a block holds, each at its own offset.
+/// Returns the logical block of a block, if the block holds units of that one only, each at its own offset.
 pub(in crate::ftl) fn home_of(pool: &Pool, cblock: u32) -> Option<u32> {
     let units = pool.g.units_per_cblock;
     let lbn = pool.units_of(cblock).next()? / units;

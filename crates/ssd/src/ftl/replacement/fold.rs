@@ -1,14 +1,14 @@
-//! Folding: a chain becomes one block.
+//! Folding: merges a chain into one block.
 //!
-//! Folding leaves one block. A last block that has every unit is it as it stands (switch merge); one that has
-//! all missing offsets free takes them in (partial merge: the driver's fold in place); else everything goes into
-//! a new block (full merge). A last block that is complete is folded at once.
+//! If the last block of the chain has every unit, it is kept as it is (switch merge). If the offsets of all missing
+//! units are free in it, these units are copied there (partial merge; fold in place in the driver). Otherwise
+//! everything goes into a new block (full merge). A chain whose last block is complete is folded at once.
 
 use super::{CHAIN_MAX, NOWHERE, ReplacementFtl};
 use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 
 impl ReplacementFtl {
-    /// Turns a chain into one block.
+    /// Folds a chain into one block.
     pub(super) fn fold(&mut self, lbn: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let length = self.length(lbn);
         let last = length - 1;
@@ -29,15 +29,15 @@ impl ReplacementFtl {
         }
         self.gather(lbn, target, last, ops);
         if !in_place {
-            // The host's programs into the new block come after all copies: what it has of its own says that it
-            // is complete.
+            // The host's programs into the new block come after all copies. So if it holds host writes of its own,
+            // it is complete.
             ops.push(FlashOp::Barrier { cblock: target });
         }
         self.shorten(lbn, target, ops);
         Ok(())
     }
 
-    /// Copies what is missing in `target`, which is the last block of a chain or a new one.
+    /// Copies the missing units to `target`, which is the last block of the chain or a new one.
     fn gather(&mut self, lbn: u32, target: u32, last: usize, ops: &mut Vec<FlashOp>) {
         let (units, per_block) = (self.units_of(lbn), self.g.units_per_cblock);
         let chain = self.chains[lbn as usize];
@@ -66,7 +66,7 @@ impl ReplacementFtl {
         }
     }
 
-    /// Leaves `kept` alone of a chain and has the others erased.
+    /// Reduces a chain to the block `kept` and has the others erased.
     pub(super) fn shorten(&mut self, lbn: u32, kept: u32, ops: &mut Vec<FlashOp>) {
         let chain = std::mem::replace(&mut self.chains[lbn as usize], [NO_CBLOCK; CHAIN_MAX]);
         self.chains[lbn as usize][0] = kept;

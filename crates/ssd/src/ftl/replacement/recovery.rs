@@ -1,18 +1,18 @@
-//! Replacement-block mapping after a power cut: the chains are linked again by what the flash holds.
+//! Rebuilds the chains of a drive with replacement blocks after a power cut, from the contents of the flash.
 //!
-//! A block's birth, the block before it in its chain and the first of that chain stand in the spare area of its
-//! pages, as NFTL keeps its links there. A new block is programmed only when everything before it is done (a
-//! barrier), and blocks are erased only when what took their data in is done. So the youngest block of a data
-//! block tells the chain: itself and those before it, as far as they are there; a block that a full merge filled
-//! ends it, for what was before is in it.
+//! The spare area of its pages holds a block's birth, and the births of the block before it in its chain and of the
+//! first block of that chain, as NFTL keeps its links there. A new block is programmed only after everything before
+//! it is done (a barrier), and blocks are erased only after the block that took their data is done. So the youngest
+//! block of a data block determines the chain: itself and the blocks before it, as far as they are there. A block
+//! that a full merge filled ends the chain, because it contains everything before.
 //!
-//! The youngest may be the target of a full merge that was cut off. That may be so only while the whole chain
-//! that it read is still there; if then it has nothing that this chain has not, the chain counts and the target
-//! is erased, and else it is complete, because the host's programs into it wait for its last copy. Blocks at
-//! the beginning of a chain that have no newest version of anything are erased. The youngest is erased first: the
-//! target of a merge that was cut off must be gone before any block of the chain that tells it is not complete. What
-//! is left cannot be programmed further: where its last program was cut off cannot be told. TRIM is kept in memory
-//! only: what was trimmed may come back.
+//! The youngest block may be the target of a full merge that was cut off. That is possible only while the whole
+//! chain that it read is still there. If the target then has nothing that this chain lacks, the chain counts and
+//! the target is erased. Otherwise the target is complete, because the host's programs into it wait for its last
+//! copy. Blocks at the beginning of a chain that have no newest version of any unit are erased. The youngest block
+//! is erased first: the target of a merge that was cut off must be gone before the chain that identifies it becomes
+//! incomplete. The remaining blocks cannot be programmed further, because it is unknown where their last program
+//! was cut off. TRIM is kept in memory only: trimmed data may come back.
 
 use super::{CHAIN_MAX, Chained, NOWHERE, Origin, ReplacementFtl};
 use crate::ftl::contract::{FlashOp, NO_CBLOCK};
@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Held = BTreeMap<u32, u64>;
 
 impl ReplacementFtl {
-    /// Forgets the chains and links them again; has erased what nobody needs.
+    /// Rebuilds the chains, and has all blocks erased that are not needed.
     pub(super) fn rebuild_all(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
         let fresh = Self::empty(&self.g, self.partial_program, self.per_group);
         *self = Self {
@@ -63,7 +63,7 @@ impl ReplacementFtl {
         ops.extend(emptied.into_iter().map(|cblock| FlashOp::Erase { cblock }));
     }
 
-    /// The chain of a data block among the blocks that hold units of it, in order.
+    /// Returns the chain of a data block, in order, from the blocks that hold units of it.
     fn chain_of(&self, of_lbn: &[u32], blocks: &BTreeMap<u32, Held>) -> Vec<u32> {
         let youngest = of_lbn.iter().copied().max_by_key(|&b| self.birth(b));
         let Some(youngest) = youngest else {
@@ -85,7 +85,7 @@ impl ReplacementFtl {
         vec![youngest]
     }
 
-    /// The blocks before one in its chain, as far as they are there, and whether all of them are.
+    /// Returns the blocks before a block in its chain, as far as they are there, and whether all of them are there.
     fn before(&self, cblock: u32, of_lbn: &[u32]) -> (Vec<u32>, bool) {
         let Origin { before, head, .. } = self.origins[cblock as usize];
         let mut wanted = before;
@@ -102,14 +102,14 @@ impl ReplacementFtl {
         (chain, whole)
     }
 
-    /// Takes blocks for the chain of a data block, but for those at its beginning without a newest version.
+    /// Takes blocks as the chain of a data block, except those at its beginning that hold no newest version.
     fn adopt(&mut self, lbn: u32, chain: &[u32], blocks: &BTreeMap<u32, Held>) {
         let newest = |offset: u32| {
             let holders = chain.iter().copied();
             holders.rev().find(|b| blocks[b].contains_key(&offset))
         };
         let newest: Vec<Option<u32>> = (0..self.g.units_per_cblock).map(newest).collect();
-        // Not those between: the links lead over them.
+        // Blocks in between are kept, because the links lead over them.
         let kept = chain.iter().skip_while(|&&b| !newest.contains(&Some(b)));
         let mut slots = [NO_CBLOCK; CHAIN_MAX];
         let mut length = 0;
@@ -126,7 +126,7 @@ impl ReplacementFtl {
         if length > 1 {
             let group = self.group_of(lbn);
             let last_write = self.clock;
-            // What the last block has got by now does not count: it never becomes complete.
+            // Units that the last block already has are not counted: the chain is never folded as complete.
             self.chained[group].push(Chained {
                 lbn,
                 last_write,

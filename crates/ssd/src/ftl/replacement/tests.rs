@@ -1,4 +1,4 @@
-//! Which block of a chain a unit goes into.
+//! Tests which block of a chain a unit goes into.
 
 use super::*;
 use crate::ftl::config;
@@ -32,7 +32,7 @@ over_provisioning_percent = 0.0
 log_blocks = 9
 "#;
 
-/// Data blocks of eight units, two on a page.
+/// Data blocks of eight units, two per page.
 fn ftl(partial_program: bool) -> ReplacementFtl {
     let mut spec = Spec::from_toml(SPEC).unwrap();
     spec.mapping.partial_program = partial_program;
@@ -40,7 +40,7 @@ fn ftl(partial_program: bool) -> ReplacementFtl {
     ReplacementFtl::new(config, &spec, &Geometry::new(&spec), 1)
 }
 
-/// Writes single units; in which block, in the order in which blocks were taken, each of them is.
+/// Writes single units. Returns the block of each; blocks are numbered in the order in which they were taken.
 fn write(ftl: &mut ReplacementFtl, lpns: &[u32]) -> Vec<u32> {
     let mut places = Vec::new();
     for &lpn in lpns {
@@ -66,7 +66,7 @@ fn a_unit_goes_into_the_first_block_where_its_offset_is_free() {
 fn a_page_that_cannot_be_programmed_again_is_used_up() {
     let mut ftl = ftl(false);
     assert_eq!(write(&mut ftl, &[0, 1, 2, 0]), [0, 1, 0, 2]);
-    // 3 shares its page with 2; 4 and 5 are written together, with one program.
+    // 3 shares its page with 2. 4 and 5 are written together, with one program.
     assert_eq!(write(&mut ftl, &[3]), [1]);
     let mut ops = Vec::new();
     ftl.write(&[(Lpn(4), 2)], &mut ops).unwrap();
@@ -83,7 +83,8 @@ fn a_chain_has_four_replacement_blocks_at_most() {
     write(&mut ftl, &[0, 1, 2]);
     assert_eq!(write(&mut ftl, &[0, 0, 0, 0]), [1, 2, 3, 4]);
     assert_eq!(ftl.merges(), MergeCounts::default());
-    // The two that are elsewhere go into the last block, which has room for them; the others are erased.
+    // The two units that are elsewhere are copied to the last block, which has room for them. The other blocks are
+    // erased.
     let mut ops = Vec::new();
     ftl.write(&[(Lpn(0), 1)], &mut ops).unwrap();
     let copy = FlashOp::Copy {

@@ -1,12 +1,12 @@
-//! A superblock gives a U-block back.
+//! How a superblock gives a U-block back.
 
 use super::SuperblockFtl;
 use crate::ftl::contract::{FlashOp, Stall};
 use crate::ftl::pool::tail::Tail;
 
 impl SuperblockFtl {
-    /// Has the superblock of a group that was written least recently give a block back; goes on with the one
-    /// that stalled.
+    /// Has the least recently written superblock of a group give one block back. If a superblock stalled before,
+    /// goes on with that one.
     pub(super) fn reclaim(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let here = |&id: &usize| self.superblocks[id].group == group;
         let begun = |&id: &usize| self.superblocks[id].until.is_some();
@@ -17,7 +17,7 @@ impl SuperblockFtl {
             .min_by_key(|&id| self.superblocks[id].last_write);
         let id = ids.clone().find(begun).or(oldest).ok_or(Stall)?;
         let at = &mut self.superblocks[id];
-        // One that stalled may have lost all of its blocks to a TRIM since.
+        // A superblock that stalled may have lost all of its blocks to TRIM since.
         let one_less = at.blocks.len().saturating_sub(1);
         let until = *at.until.get_or_insert(one_less);
         let (mut emptied, mut is_full, mut result) = (Vec::new(), false, Ok(()));
@@ -31,12 +31,12 @@ impl SuperblockFtl {
                 emptied.push(victim);
             }
         }
-        // Only now, so that what is copied fills whole clustered pages.
+        // Padding comes only now, so that copies fill whole clustered pages.
         let at = &mut self.superblocks[id];
         self.pool.pad(&mut at.cold);
         self.pool.pad(&mut at.hot);
         at.until = at.until.filter(|_| result.is_err());
-        // Blocks that were taken are there in place of all but the last.
+        // The blocks that were taken replace all emptied blocks but the last.
         let last = emptied.last().copied().filter(|_| result.is_ok());
         for cblock in emptied {
             self.pool.erase(cblock, Some(cblock) == last, ops);
@@ -44,8 +44,8 @@ impl SuperblockFtl {
         result
     }
 
-    /// The block with the fewest valid units, the first of equals: of those that are not being filled, if any of
-    /// them has room to give.
+    /// Returns the block with the fewest valid units, the first one among equals. A block that is being filled is
+    /// chosen only if no other block has space to free.
     fn victim(&self, id: usize) -> Option<u32> {
         let at = &self.superblocks[id];
         let filled = |tail: &Tail, b: u32| tail.room(&self.pool.g) > 0 && tail.holds(b);
@@ -55,8 +55,8 @@ impl SuperblockFtl {
         blocks.min_by_key(|&b| (!gives(b), rank(b), self.pool.valid(b)))
     }
 
-    /// Moves what is valid out of a block. `is_full`: a block was taken for that, so that what goes to its rest
-    /// belongs to the same full merge.
+    /// Moves the valid units out of a block. `is_full` is set once a block was taken for that: units that then go
+    /// to the rest of it belong to the same full merge.
     fn empty(
         &mut self,
         id: usize,
@@ -95,7 +95,7 @@ impl SuperblockFtl {
         Ok(())
     }
 
-    /// Takes a block for what is copied.
+    /// Takes an erased block for copies.
     fn take_cold(&mut self, id: usize, ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
         let target = self.pool.take_target(self.superblocks[id].group, ops)?;
         self.add(id, target);
@@ -104,7 +104,7 @@ impl SuperblockFtl {
         Ok(())
     }
 
-    /// Has blocks erased that hold nothing valid after a trim.
+    /// Has the blocks erased that hold nothing valid after a trim.
     pub(super) fn drop_dead(&mut self, id: usize, ops: &mut Vec<FlashOp>) {
         let at = &self.superblocks[id];
         let is_dead = |b: u32| self.pool.valid(b) == 0 && !at.hot.holds(b) && !at.cold.holds(b);
