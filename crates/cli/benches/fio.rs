@@ -43,24 +43,24 @@ const CASES: [Case; 5] = [
     ),
 ];
 
-/// fio and fathom on the same jobs.
+/// Compares fio and Fathom on the same jobs.
 #[derive(Parser)]
 struct Args {
-    /// How long each plays a job, in seconds
+    /// Seconds for which each program runs a job
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// How often each plays a job
+    /// Number of rounds: runs of a job by each program
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(3..))]
     rounds: u32,
-    /// The size of what they play on, in MiB
+    /// Size of the target, in MiB
     #[arg(long, default_value_t = 256)]
     mib: u32,
-    /// Where their file is made [default: in the target directory]
+    /// Directory of the target file [default: in the target directory]
     #[arg(long)]
     dir: Option<PathBuf>,
     /// Only jobs with one of these in their name, which begins with `fio`
     names: Vec<String>,
-    /// Given by `cargo bench`; nothing is measured without it
+    /// Passed by `cargo bench`; without it nothing is measured
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -45,13 +45,21 @@ struct Versioned<'a, T> {
 /// # Errors
 /// As for [`data`].
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    data(&versioned(value)?)
+}
+
+/// Returns an object as indented JSON with the schema version, for standard output or a file.
+///
+/// # Errors
+/// An object that JSON cannot express, which none of Fathom's is.
+pub(crate) fn versioned(value: &impl Serialize) -> Result<String, Failure> {
     let value = Versioned {
         schema: SCHEMA,
         value,
     };
     let text = serde_json::to_string_pretty(&value)
         .map_err(|e| Failure::input("fathom::output", "cannot be put as JSON").because(e))?;
-    data(&(text + "\n"))
+    Ok(text + "\n")
 }
 
 /// Prints text for people, wrapped and in the characters of [`screen()`].

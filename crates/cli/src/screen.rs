@@ -5,8 +5,8 @@ use fathom_report::screen::Screen;
 /// Width in columns of a terminal that does not report one.
 const WIDTH: usize = 80;
 
-/// Returns the screen for standard output. `terminal` is the width that a terminal reports, 0 if it reports none, `None` if
-/// the output is no terminal. `COLUMNS` takes precedence (POSIX, Environment Variables, 8.3).
+/// Returns the screen for an output. `terminal` is the width that a terminal reports, 0 if it reports none, `None` if the
+/// output is no terminal. `COLUMNS` takes precedence (POSIX, Environment Variables, 8.3).
 pub(crate) fn of(terminal: Option<u16>, variable: impl Fn(&str) -> Option<String>) -> Screen {
     let given = variable("COLUMNS").and_then(|columns| columns.trim().parse().ok());
     let own = terminal.map(|columns| match columns {

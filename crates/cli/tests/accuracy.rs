@@ -1,7 +1,5 @@
 //! Tests `fathom accuracy`: its data, its exit code, and a single drive of a campaign.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::{fathom, interrupt_when};
 use serde_json::Value;
 use std::fs;

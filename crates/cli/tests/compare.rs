@@ -1,7 +1,5 @@
 //! Tests the pages of workload runs and `fathom compare`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::{fathom, names};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};

@@ -1,7 +1,5 @@
 //! Tests `fathom convert`: the trace contains the requests that a drive would have received.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common;
 use crate::common::{fathom, names};
 use predicates::prelude::*;

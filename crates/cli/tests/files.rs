@@ -1,7 +1,5 @@
 //! Tests files from elsewhere: with a byte order mark, damaged, or only roughly in order.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::{fathom, quick_run};
 use std::fs;
 use std::path::Path;

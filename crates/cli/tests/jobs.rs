@@ -1,7 +1,5 @@
 //! Tests `fathom run` with jobs on modelled drives and on a scratch file, with two stacks in turn, and refused jobs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common;
 use std::path::Path;
 use std::process::Output;

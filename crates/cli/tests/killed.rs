@@ -1,8 +1,6 @@
 //! Tests killed processes: they leave nothing that looks like a run, and the next process removes their leftovers, but never
 //! those of a running process.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::{fathom, names, pause};
 use std::path::Path;
 use std::process::{Child, Stdio};

@@ -1,7 +1,5 @@
 //! Tests output directories of several kinds: none overwrites another, and a misplaced one is named with its kind.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common;
 use crate::common::{names, quick_run};
 use assert_cmd::Command;

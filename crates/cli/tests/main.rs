@@ -2,6 +2,8 @@
 //!
 //! They form one program, because separate test files would each have to be linked.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod accuracy;
 mod common;
 mod compare;

@@ -1,7 +1,5 @@
 //! Tests that JSON output conforms to docs/schema and includes the schema's version.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::{QUICK, fathom, quick_run, schema};
 use std::path::Path;
 

@@ -1,7 +1,5 @@
 //! Tests that output for people follows the terminal's width and character set, and that output for programs does not.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::common::{QUICK, fathom, quick_run};
 use std::collections::BTreeSet;
 use std::path::Path;

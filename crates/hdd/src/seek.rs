@@ -3,9 +3,9 @@
 //! `t(d) = single + r * sqrt(d - 1) + l * (d - 1)` for `d >= 1` cylinders: the three-point curve of Lee and Katz, *An
 //! analytic performance model of disk arrays* (SIGMETRICS 1993), which DiskSim also uses. The paper gives `r` and `l` in
 //! closed form for a continuous distance. Here both are solved for whole cylinders, with the mean weighted as
-//! manufacturers do ("weighted average of all possible seek combinations": each distance `d` of at most `n` counts `n + 1
-//! - d` times), so that the curve reproduces the given single, average and full-stroke times exactly. Inward and outward
-//! seeks take equally long.
+//! manufacturers do ("weighted average of all possible seek combinations": each distance `d` of at most `n` counts
+//! `n + 1 - d` times), so that the curve reproduces the given single, average and full-stroke times exactly. Inward and
+//! outward seeks take equally long.
 
 use fathom_base::Dur;
 

@@ -2,6 +2,8 @@
 //!
 //! They are one program, because each separate file would be linked on its own.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod caches;
 mod common;
 mod conformance;

@@ -69,8 +69,8 @@ impl Clearance {
     /// second if another process has the target open.
     ///
     /// # Errors
-    /// [`HostError::Refused`] if the safety lock refuses now, if there is a finding that was not there before, or if the
-    /// contents changed.
+    /// [`HostError::Refused`] if the safety lock refuses now, if there is a finding that was not there before (except for
+    /// `Unseen` and `Sparse`), or if the contents changed.
     pub fn renew(&self) -> Result<(), HostError> {
         let Some(opened) = &self.opened else {
             return Ok(());

@@ -7,7 +7,7 @@
 //! - The kernel splits a read or write that is longer than [`crate::QueueLimits::max_request_bytes`].
 //! - A flush is an `fdatasync` of the file. On a device, that includes the drive's own cache.
 //! - A trim of a file punches a hole; its space is then no longer reserved. A trim of a block device is a discard, a
-//!   blocking call in Linux. The next `wait` makes one of them, and its latency includes the time until then.
+//!   blocking call in Linux. Each `wait` executes one discard, and the latency of a discard includes its time in the queue.
 //! - [`Device::contents`] asks the file system about holes (also allocated but unwritten ranges), then reads outside of the
 //!   ring. Loop devices and drives report no holes.
 //! - With `read_only`, a flush completes at once. There is nothing of ours to flush, and other users' data is not written.

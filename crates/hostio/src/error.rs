@@ -53,16 +53,16 @@ pub enum HostError {
     /// The path does not exist.
     #[error("{}: no such file, directory or device", path.display())]
     NotFound {
-        /// Path as given.
+        /// Path that was not found.
         path: PathBuf,
     },
 
     /// The operating system denies access.
     #[error("{}: no permission to {action} ({owner}); run as root or as a user who may", path.display())]
     NoPermission {
-        /// Path that was to be opened.
+        /// Path to which access was denied.
         path: PathBuf,
-        /// Intended action: `read`, `read and write`, `create a file in it`.
+        /// Intended action, such as `read`, `read and write` or `create a file in it`.
         action: &'static str,
         /// Owner, group and mode of the path.
         owner: String,
@@ -143,7 +143,7 @@ pub enum HostError {
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {
-        /// Path of the target.
+        /// Path on which the action failed.
         path: PathBuf,
         /// Action that failed.
         action: &'static str,

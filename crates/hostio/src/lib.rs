@@ -7,9 +7,10 @@
 //! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
 //! Linux only, 5.11 or later. The scheduler is the only system setting that this crate changes. It mounts nothing, locks
-//! only the device that it writes to, and never writes to a file that the user did not name. It cannot see three things:
-//! data of an unknown kind on a drive without a known signature (reported as a note, not refused), users of the drive in
-//! another machine, and where a file system places the blocks of a file (offsets in a file are not offsets on the drive).
+//! only the device or file that it writes to, and never writes to a file that the user did not name. It cannot see three
+//! things: data of an unknown kind on a drive without a known signature (reported as a note, not refused), users of the
+//! drive in another machine, and where a file system places the blocks of a file (offsets in a file are not offsets on the
+//! drive).
 
 mod buffer;
 mod clearance;

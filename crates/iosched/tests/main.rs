@@ -2,6 +2,8 @@
 //!
 //! They are one program, because a program for each file would be linked for each file.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod check;
 mod common;
 mod conformance;

@@ -55,6 +55,9 @@ pub fn in_words(message: &str, key: Option<&str>) -> String {
         return with_key();
     };
     if let Some(field) = found.strip_prefix("unknown field ") {
+        // With the tables above it, if they are known.
+        let whole = key.filter(|key| key.ends_with(field.trim_matches('`')));
+        let field = whole.map_or_else(|| field.to_owned(), |key| format!("`{key}`"));
         return format!("there is no key {field} here: it takes {wanted}");
     }
     let kinds = ["unknown variant ", "invalid type: ", "invalid value: "];
@@ -230,8 +233,13 @@ mod tests {
         );
         told(&steps("step = 'first'"), &["the key `accesses` is missing"]);
         let (line, words) = of("trace = 't'\nreed = 3\nname = 4\njobs = 5");
-        assert_eq!(line, Some(2));
-        let all = ["no key `reed` here", "; also `name`", "; also `jobs`"];
+        // Keys are read in alphabetical order.
+        assert_eq!(line, Some(4));
+        let all = [
+            "`jobs` is",
+            "; also `name`",
+            "; also there is no key `reed` here",
+        ];
         told(&words, &all);
     }
 

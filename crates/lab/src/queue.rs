@@ -13,7 +13,7 @@ use toml::{Table, Value};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
     /// The text cannot be parsed.
-    #[error("{0}")]
+    #[error("{}", in_turn(.0))]
     Syntax(String),
     /// A setting of a scheduler, a splitter or the queue itself is invalid.
     #[error(transparent)]
@@ -40,6 +40,14 @@ pub enum QueueError {
         /// Verdict of the profile on that parameter.
         verdict: &'static str,
     },
+}
+
+/// Returns serde's messages, which stand one after another, in plain words.
+fn in_turn(messages: &str) -> String {
+    let words = messages
+        .split("; ")
+        .map(|message| parse::in_words(message, None));
+    words.collect::<Vec<_>>().join("; ")
 }
 
 impl QueueError {

@@ -1,8 +1,6 @@
 //! A/B comparisons of block layers on one drive: a stack against itself shows no difference, and a better stack is
 //! recognised.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_lab::ab::ab;

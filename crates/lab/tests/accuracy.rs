@@ -1,7 +1,5 @@
 //! Small campaigns that probe random targets. The large ones are run by `fathom accuracy` (docs/accuracy.md).
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_lab::accuracy::{Family, Outcome, Plan, Results, Watcher, draw, run, score, tally};
 use fathom_probe::{Method, Parameter, Verdict};
 use std::collections::BTreeSet;

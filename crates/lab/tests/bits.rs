@@ -1,8 +1,6 @@
 //! Flips every bit of every stored file, one after the other: the data read must then be equal to those written, or there
 //! must be an error or a note.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_lab::replay::{Plan, Watch, prepared, run_model};
 use fathom_lab::source::Workload;
 use fathom_lab::store::{

@@ -1,8 +1,6 @@
 //! Clustered blocks of any size are found under every mapping that shows them, and none where a drive shows none. The
 //! former search tried powers of two and five sizes between them, on two mappings.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_base::Bytes;
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};

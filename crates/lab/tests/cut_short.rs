@@ -1,7 +1,5 @@
 //! Runs on a drive that fails: accesses that completed before are reported, and nothing else is claimed.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_base::Bytes;
 use fathom_block::layers::{Fault, Faulty, Stage, When};
 use fathom_block::{Device, IoErrorKind, Op};

@@ -1,8 +1,6 @@
 //! Checks the front of the project against the code: the example of a drive file, and the lists of presets, probes, pages
 //! and layers that CONTRIBUTING.md describes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_probe::Parameter;
 use fathom_ssd::{Spec, presets};
 use std::collections::BTreeSet;

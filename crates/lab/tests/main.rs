@@ -2,6 +2,8 @@
 //!
 //! They are a single program, because separate programs would each have to be linked.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod ab;
 mod accuracy;
 mod bits;

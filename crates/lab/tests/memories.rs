@@ -1,7 +1,5 @@
 //! Write and read buffers that earlier probes mistook for something else, each with the cause.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_base::{Bytes, Dur, Rate};
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};

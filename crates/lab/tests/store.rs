@@ -1,7 +1,5 @@
 //! Runs stored on disk are read back unchanged, or give an error that says what is wrong.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_lab::store::{
     PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, SetKind, Staging, StoreError, check_output,
     encode_record, load_profile, load_record, save_record, save_run,

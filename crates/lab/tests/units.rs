@@ -1,8 +1,6 @@
 //! Mapping units of any size, whole clustered pages or parts of them, are found, and none is found if the unit is a logical
 //! block.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use fathom_base::Bytes;
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};

@@ -2,6 +2,8 @@
 //!
 //! They form one program, because a program for each file would have to be linked for each file.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod budget;
 mod fake;
 mod paper;

@@ -11,7 +11,7 @@ pub struct Screen {
     pub width: Option<usize>,
     /// True if the character set is ASCII only.
     pub ascii: bool,
-    /// True if verdicts are coloured (ANSI escape sequences).
+    /// True if verdicts and error messages are coloured (ANSI escape sequences).
     pub colour: bool,
 }
 

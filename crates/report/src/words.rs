@@ -10,7 +10,7 @@ pub fn bytes(bytes: u64) -> String {
     Bytes(bytes).human()
 }
 
-/// Formats a duration in nanoseconds with three digits: `47.1 µs`, `1.2 s`, `12 min 5 s`.
+/// Formats a duration in nanoseconds, with at most three digits below a minute: `47.1 µs`, `1.2 s`, `12 min 5 s`.
 pub fn duration(ns: u64) -> String {
     let seconds = ns / 1_000_000_000;
     match ns {
@@ -55,8 +55,8 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
     format!("{} {what}{ending}", count(n))
 }
 
-/// Formats a figure of the evidence: integers in full, other numbers with six digits, very large and small ones with an
-/// exponent.
+/// Formats a figure of the evidence: integers in full, other numbers with at most six digits, very large and small ones with
+/// an exponent.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value.fract() == 0.0 && size < 1e15 {

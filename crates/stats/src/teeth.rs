@@ -217,10 +217,11 @@ impl Places {
 
     /// Returns the weight of every place: 1 at a multiple of a size, falling to 0 at `reach` bytes from it.
     fn weights(&self, size: u64, reach: u64) -> impl Iterator<Item = f64> + use<'_> {
-        let reach = reach.max(1) as f64;
+        let (reach, inverse) = (reach.max(1) as f64, 1.0 / size as f64);
         self.extents.iter().map(move |extent| {
-            let middle = extent.0.midpoint(extent.1);
-            let nearest = (middle + size / 2) / size * size;
+            let middle = middle(extent);
+            // Faster than a division. Halfway between two multiples, either is the nearest.
+            let nearest = (middle as f64 * inverse + 0.5) as u64 * size;
             (1.0 - middle.abs_diff(nearest) as f64 / reach).max(0.0)
         })
     }
@@ -246,7 +247,7 @@ impl Places {
     /// Returns [`Fit::strength`], slightly underestimated.
     fn strength_by_slots(&self, period: u64) -> f64 {
         let (score, teeth) = self.slots.scores(self.multiples(period), period);
-        f64::from(score / teeth.max(1.0).sqrt())
+        score / teeth.max(1.0).sqrt()
     }
 
     /// Returns how well a size explains the places; `None` if it has fewer than `teeth_min` teeth.
@@ -368,7 +369,7 @@ impl Places {
             let (log, places) = self
                 .slots
                 .logs(self.multiples(period), period, i * self.pitch);
-            (places > 0.0).then(|| f64::from(log / places))
+            (places > 0.0).then(|| log / places)
         });
         let phases: Vec<f64> = phases.collect();
         let others = phases.iter().filter(|log| **log >= tooth / 2.0).count();

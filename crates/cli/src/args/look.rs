@@ -29,6 +29,6 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Of this subcommand instead of the whole
+    /// The subcommand whose page is printed, instead of the main page
     pub(crate) command: Option<String>,
 }

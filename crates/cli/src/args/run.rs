@@ -128,7 +128,7 @@ pub(crate) struct WorkloadArgs {
     /// The trace's format, if it cannot be told from the content
     #[arg(long, value_name = "FORMAT", help_heading = TRACES)]
     pub(crate) format: Option<String>,
-    /// Hold back so many accesses, to set them in order of time
+    /// Hold back N accesses, to put them in order of time
     #[arg(long, value_name = "N", help_heading = TRACES)]
     pub(crate) reorder: Option<u32>,
     /// Skip, and count, what is wrong with the trace instead of stopping at it

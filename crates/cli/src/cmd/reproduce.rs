@@ -45,11 +45,10 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
     };
     if let Place::Kept(dir) = &place {
         let html = page::page(paper, &prepared, &found);
-        // Serialising plain numbers, names and lists cannot fail.
-        let json = serde_json::to_vec_pretty(&found).unwrap_or_default();
+        let json = out::versioned(&found)?;
         let files = [
             (store::REPORT_FILE, html.as_bytes()),
-            (store::RESULTS_FILE, json.as_slice()),
+            (store::RESULTS_FILE, json.as_bytes()),
         ];
         store::write_whole(dir, &files)?;
     }

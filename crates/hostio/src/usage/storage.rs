@@ -49,8 +49,8 @@ impl Storage {
     }
 
     /// Returns a hash that changes when the target is written to through any of these devices and files. It covers the
-    /// kernel's counts of sectors written and the files' times of change. Devices larger than the target are left out,
-    /// because others may write to the rest of them.
+    /// kernel's counts of sectors written and the files' times of change. The drive that the target is a partition of, and
+    /// the members of an array, are left out, because others may write to the rest of them.
     pub(crate) fn written(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let whole = |shared: &&Shared| shared.covered && shared.way != Some(Way::Array);
@@ -105,14 +105,12 @@ impl Storage {
             self.add_whole(twin, None, loops);
         }
         if let Some(whole) = whole {
-            let number = whole.number;
-            let known = self.device(number).is_some();
+            // The drive, and other paths to it, hold more than the target.
+            let before = self.devices.len();
             self.add(whole, None, loops);
-            let added = self
-                .devices
-                .iter_mut()
-                .find(|d| d.node.number == number && !known);
-            added.into_iter().for_each(|drive| drive.covered = false);
+            for drive in &mut self.devices[before..] {
+                drive.covered = false;
+            }
         }
         for slave in slaves {
             self.add(slave, Some(Way::Array), loops);

@@ -86,9 +86,44 @@ impl StudyError {
             }
             Self::Drive { error, .. } => error.help(),
             Self::Workload { error, .. } => Some(error.help()),
-            Self::Run { error, .. } => error.help(),
+            Self::Run { error, .. } => error.help().map(|help| in_file(&help)),
             Self::Store(error) => Some(error.help()),
             Self::Interrupted => None,
         }
+    }
+}
+
+/// Returns advice about options of `fathom run` in the terms of a study file.
+fn in_file(help: &str) -> String {
+    let mut parts = help.split("--step ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let word = part.split([' ', ';', ')']).next().unwrap_or_default();
+        let step = word.trim_end_matches([',', '.']);
+        text += &format!("`{}`{}", entry(step), &part[step.len()..]);
+    }
+    text.replace("`--size` of a modelled one", "`capacity` in `set`")
+}
+
+/// Returns an entry of a workload's `steps` for `NAME,KEY=VALUE,...`.
+fn entry(step: &str) -> String {
+    let mut parts = step.split(',');
+    let name = parts.next().unwrap_or_default();
+    let keys = parts.filter_map(|part| part.split_once('='));
+    let keys = keys.map(|(key, value)| format!(", {key} = \"{value}\""));
+    format!("{{ step = \"{name}\"{} }}", keys.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_the_command_line_become_entries_of_the_file() {
+        let help =
+            in_file("fit with --step wrap,capacity=1MiB, or a drive (`--size` of a modelled one)");
+        let expected =
+            "fit with `{ step = \"wrap\", capacity = \"1MiB\" }`, or a drive (`capacity` in `set`)";
+        assert_eq!(help, expected);
     }
 }

@@ -93,9 +93,8 @@ impl DriveFault {
             }) => {
                 let names = allowed.split('"').skip(1).step_by(2);
                 let found = found.trim_matches('"');
-                near::nearest(found, names)
-                    .first()
-                    .map(|&name| name.to_owned())
+                let near = near::nearest(found, names);
+                (!near.is_empty()).then(|| near.join("` or `"))
             }
             SpecError::Value(_) => None,
         }

@@ -6,8 +6,6 @@
 //! parameter (a tenth) must show at least a twentieth, any other less than a fifth. Known disagreements are in the lists
 //! below, each with its reason. One that no longer occurs must be removed from its list.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod memories;
 mod order;
 mod rig;

@@ -10,7 +10,11 @@ pub(crate) fn of_step<'r>(
 ) -> Option<impl Iterator<Item = &'r Sample> + use<'r>> {
     let mut steps = record.steps.iter();
     let step = steps.position(|s| s.parameter == parameter && s.name == name)? as u32;
-    Some(record.samples.iter().filter(move |s| s.step == step))
+    // Samples lie in the order of their steps.
+    let samples = &record.samples;
+    let first = samples.partition_point(|s| s.step < step);
+    let beyond = samples.partition_point(|s| s.step <= step);
+    Some(samples.get(first..beyond).unwrap_or_default().iter())
 }
 
 /// Returns the latencies of one series of a step, in nanoseconds; empty if the step was not made.

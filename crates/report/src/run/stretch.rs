@@ -46,7 +46,7 @@ impl Stretch<'_> {
         &self.totals.timeline[self.index]
     }
 
-    /// Returns the begin and the length, in nanoseconds. The last stretch ends with the run.
+    /// Returns the start and the length, in nanoseconds. The last stretch ends with the run.
     fn span(&self) -> (u64, u64) {
         let width = self.totals.bucket.0;
         let begin = self.index as u64 * width;
@@ -95,7 +95,7 @@ impl Stretch<'_> {
         later.iter().find_map(|bucket| from.until(&bucket.queue?))
     }
 
-    /// Returns the drive's counters at the begin and at the end of the coarse stretch around this one, and its length in
+    /// Returns the drive's counters at the start and at the end of the coarse stretch around this one, and its length in
     /// seconds. Returns them only for the middle of each coarse stretch. The end of the last one is unknown.
     fn drive(&self) -> Option<(&DriveStats, &DriveStats, f64)> {
         let per = per_coarse(self.totals);

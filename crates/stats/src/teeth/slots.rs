@@ -2,12 +2,17 @@
 
 use std::ops::Range;
 
-/// For every slot the score and the logarithm of the place that belongs to its middle, NaN without one. Two tables, because
-/// each has to fit into a cache.
+/// A table entry is `PLACE` plus the value in units of 1 / `SCALE`, or 0 without a place, so that one addition adds the value
+/// and counts the place. Values lie within 8 of zero, and at most 2^20 are added: their sum stays below half of `PLACE`.
+const PLACE: i64 = 1 << 42;
+const SCALE: f64 = (1 << 17) as f64;
+
+/// For every slot the score and the logarithm of the place that belongs to its middle. Two tables, because each has to fit
+/// into a cache.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
-    scores: Vec<f32>,
-    logs: Vec<f32>,
+    scores: Vec<i64>,
+    logs: Vec<i64>,
     /// The beginning of the first slot, in bytes.
     from: u64,
     /// The length of a slot in bytes, as an exponent of two.
@@ -31,8 +36,9 @@ impl Slots {
         logs: &[f64],
     ) -> Self {
         let table = |of: &[f64]| {
-            let value = |index: &Option<usize>| index.map_or(f32::NAN, |index| of[index] as f32);
-            places.iter().map(value).collect()
+            let entry = |value: f64| PLACE + (value.clamp(-8.0, 8.0) * SCALE) as i64;
+            let of_place = |index: &Option<usize>| index.map_or(0, |index| entry(of[index]));
+            places.iter().map(of_place).collect()
         };
         Self {
             scores: table(scores),
@@ -43,26 +49,26 @@ impl Slots {
     }
 
     /// Returns the sum of the scores, and the number of places, at the multiples of `period` with these numbers.
-    pub(super) fn scores(&self, numbers: Range<u64>, period: u64) -> (f32, f32) {
+    pub(super) fn scores(&self, numbers: Range<u64>, period: u64) -> (f64, f64) {
         self.sum(&self.scores, numbers, period, 0)
     }
 
     /// Returns the sum of the logarithms, and the number of places, `before` bytes before these multiples.
-    pub(super) fn logs(&self, numbers: Range<u64>, period: u64, before: u64) -> (f32, f32) {
+    pub(super) fn logs(&self, numbers: Range<u64>, period: u64, before: u64) -> (f64, f64) {
         self.sum(&self.logs, numbers, period, before)
     }
 
-    fn sum(&self, table: &[f32], numbers: Range<u64>, period: u64, before: u64) -> (f32, f32) {
+    #[inline]
+    fn sum(&self, table: &[i64], numbers: Range<u64>, period: u64, before: u64) -> (f64, f64) {
         let from = self.from + before;
-        let first = from.div_ceil(period).max(numbers.start) * period;
-        let (mut sum, mut places) = (0.0, 0.0);
-        for position in (first..numbers.end * period).step_by(period as usize) {
-            let slot = ((position - from) >> self.shift) as usize;
-            if let Some(value) = table.get(slot).filter(|value| !value.is_nan()) {
-                sum += value;
-                places += 1.0;
-            }
+        let mut position = from.div_ceil(period).max(numbers.start) * period;
+        let beyond = (numbers.end * period).min(from + ((table.len() as u64) << self.shift));
+        let mut sum = 0_i64;
+        while position < beyond {
+            sum += table[((position - from) >> self.shift) as usize];
+            position += period;
         }
-        (sum, places)
+        let places = (sum + PLACE / 2) / PLACE;
+        ((sum - places * PLACE) as f64 / SCALE, places as f64)
     }
 }

@@ -165,7 +165,6 @@ fn share(part: u64, whole: u64) -> String {
 
 /// Lists every answer of the robust method that is not right: wrong ones first, then denied ones, then identifiable
 /// parameters left open.
-/// open.
 fn misses(answers: &[Answer]) -> String {
     let missed = |a: &Answer| match a.outcome {
         Outcome::Wrong => Some(0),

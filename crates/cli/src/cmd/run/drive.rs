@@ -41,7 +41,7 @@ pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, 
     Ok(Some(model))
 }
 
-/// Refuses options for modelled drives.
+/// Refuses the options that apply to modelled drives only.
 fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
     let options = [
         ("--ftl", args.model.ftl.is_some()),

@@ -38,10 +38,9 @@ fn without(record: &RunRecord, job_notes: &[String]) -> RunRecord {
 
 /// Prints and saves two stacks run in turn.
 pub(super) fn turns(json: bool, found: &Ab, set: Option<Staging>) -> Result<Exit, Failure> {
+    let file = out::versioned(found)?;
     let saved = set.map(|mut set| {
-        // Serialising plain numbers, names and lists cannot fail.
-        let json = serde_json::to_vec_pretty(found).unwrap_or_default();
-        set.add(store::AB_FILE, &json)?;
+        set.add(store::AB_FILE, file.as_bytes())?;
         set.add(store::REPORT_FILE, turns_of::page(found).as_bytes())?;
         set.commit(&[])
     });
