@@ -97,9 +97,9 @@ fn a_little_more_never_answers_less() {
             ..of_bytes(1 << 40)
         };
         let written = measured(name, &all).cost.bytes_written;
-        let budgets: Vec<RunConfig> = (0..12)
+        let budgets: Vec<RunConfig> = (0..6)
             .rev()
-            .map(|less| of_bytes(written - less * 4 * MIB))
+            .map(|less| of_bytes(written - less * 8 * MIB))
             .collect();
         let ladder = ladder(name, seed, &budgets);
         assert_eq!(lost(&ladder), [], "{name}: {ladder:?}");

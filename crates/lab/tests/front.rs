@@ -39,6 +39,22 @@ fn the_example_is_a_drive_and_says_every_key() {
 }
 
 #[test]
+fn the_example_of_a_disk_says_every_key() {
+    let text = std::fs::read_to_string(root().join("examples/disk.toml")).unwrap();
+    let disk = fathom_model::Model::from_toml(&text).unwrap();
+    let (mut said, mut all) = (BTreeSet::new(), BTreeSet::new());
+    keys(&text.parse().unwrap(), "", &mut said);
+    keys(&disk.to_toml().parse().unwrap(), "", &mut all);
+    assert_eq!(said, all);
+    // The file of a disk leaves out optional parts that it does not have.
+    let optional = ["read_cache.segments", "write_cache.capacity"];
+    let skews = ["mechanics.track_skew", "mechanics.cylinder_skew"];
+    for key in optional.into_iter().chain(skews) {
+        assert!(said.contains(key), "{key}");
+    }
+}
+
+#[test]
 fn every_preset_file_is_in_the_list() {
     let lists = [presets::PRESETS, presets::STUDIED];
     let listed: BTreeSet<String> = (lists.into_iter().flatten())

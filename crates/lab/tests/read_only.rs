@@ -163,7 +163,7 @@ fn of_a_drive_that_was_written_in_part_nothing_is_said() {
 fn a_drive_that_was_written_is_answered_as_in_a_run_that_writes() {
     let runs: Vec<(&str, u64)> = DRIVES
         .iter()
-        .flat_map(|name| (1..=5).map(move |seed| (*name, seed)))
+        .flat_map(|name| (1..=2).map(move |seed| (*name, seed)))
         .collect();
     let wrong: Vec<String> = runs
         .par_iter()

@@ -31,7 +31,7 @@ pub struct Study {
     /// Arrival process of the accesses.
     #[serde(default = "open")]
     pub arrival: Arrival,
-    /// Preconditioning of the drive; [`Precondition::usual`] if not given.
+    /// Preconditioning of the drive; [`Precondition::of`] decides if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
     /// The block layer above the drive, if any.
