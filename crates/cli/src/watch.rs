@@ -49,6 +49,10 @@ pub(crate) fn interrupted() -> bool {
 pub(crate) struct Watch {
     display: Display,
     now: Option<Parameter>,
+    /// Bytes that the whole run is expected to write.
+    expected_bytes: u64,
+    /// Bytes that were written before, by the run that this one resumes.
+    before_bytes: Option<u64>,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -61,10 +65,12 @@ struct Checkpoint {
 impl Watch {
     /// Creates an observer that shows progress unless `quiet`. With `checkpoint`, it saves the record to that directory
     /// during the run.
-    pub(crate) fn new(quiet: bool, checkpoint: Option<PathBuf>) -> Self {
+    pub(crate) fn new(quiet: bool, expected_bytes: u64, checkpoint: Option<PathBuf>) -> Self {
         Self {
             display: Display::new(quiet),
             now: None,
+            expected_bytes,
+            before_bytes: None,
             checkpoint: checkpoint.map(|dir| Checkpoint {
                 dir,
                 written: clock(),
@@ -78,11 +84,41 @@ impl Watch {
         self.checkpoint?.failed
     }
 
-    /// Returns the line for a terminal; a narrow one cuts off its end. There is no estimate of the time left, because the
-    /// probes stop far below the bound.
+    /// Returns the line for a terminal; a narrow one cuts off its end.
     fn line(&self, progress: &Progress<'_>) -> String {
-        let elapsed = u64::try_from(self.display.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        format!("{}, {}", written(progress), human_duration(elapsed))
+        let before = self.before_bytes.unwrap_or_default();
+        let left = Left {
+            elapsed: self.display.elapsed(),
+            written: progress.bytes_written - before.min(progress.bytes_written),
+            total: progress.bytes_written,
+        };
+        let left = left.words(self.expected_bytes, progress.bound_bytes);
+        format!("{left}{}", written(progress))
+    }
+}
+
+/// What the estimate of the time left depends on.
+struct Left {
+    elapsed: Duration,
+    /// Bytes written in that time.
+    written: u64,
+    /// Bytes written by the whole run, earlier parts included.
+    total: u64,
+}
+
+impl Left {
+    /// Returns the time left, at the same bytes per second: until the expected bytes are written, and beyond them an upper
+    /// limit by the bound. Empty before the first write.
+    fn words(&self, expected_bytes: u64, bound_bytes: u64) -> String {
+        let (about, until) = match self.total < expected_bytes {
+            true => ("about", expected_bytes),
+            false => ("at most", bound_bytes.max(self.total)),
+        };
+        if self.written == 0 {
+            return String::new();
+        }
+        let ns = self.elapsed.as_nanos() as f64 * (until - self.total) as f64 / self.written as f64;
+        format!("{about} {} left; ", human_duration(ns as u64))
     }
 }
 
@@ -97,6 +133,7 @@ fn written(progress: &Progress<'_>) -> String {
 
 impl Observer for Watch {
     fn progress(&mut self, progress: &Progress<'_>) {
+        self.before_bytes.get_or_insert(progress.bytes_written);
         let new = self.now.replace(progress.parameter) != Some(progress.parameter);
         if new && self.display.is_log() {
             self.display.say(&written(progress));
@@ -117,5 +154,29 @@ impl Observer for Watch {
             checkpoint.failed = store::save_record(&checkpoint.dir, record).err();
             checkpoint.written = clock();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_falls_towards_the_expected_bytes_and_is_a_limit_beyond_them() {
+        let words = |seconds, written, total| {
+            let elapsed = Duration::from_secs(seconds);
+            let left = Left {
+                elapsed,
+                written,
+                total,
+            };
+            left.words(100 << 20, 1000 << 20)
+        };
+        assert_eq!(words(10, 0, 0), "");
+        assert_eq!(words(10, 20 << 20, 20 << 20), "about 40 s left; ");
+        assert_eq!(words(40, 80 << 20, 80 << 20), "about 10 s left; ");
+        // Half of it was written by the run that this one resumes.
+        assert_eq!(words(20, 40 << 20, 80 << 20), "about 10 s left; ");
+        assert_eq!(words(50, 100 << 20, 100 << 20), "at most 7 min 30 s left; ");
     }
 }

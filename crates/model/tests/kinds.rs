@@ -40,10 +40,7 @@ fn a_file_without_its_kind_is_refused_with_the_kinds() {
         let message = refused(&text);
         assert!(message.starts_with(found), "{message}");
         for kind in ["ssd", "disksim", "hdd"] {
-            assert!(
-                message.contains(&format!("`kind = \"{kind}\"`")),
-                "{message}"
-            );
+            assert!(message.contains(&format!("\"{kind}\" (")), "{message}");
         }
     }
     // A disk file that claims to be a solid state drive has unknown keys.

@@ -12,7 +12,7 @@
 mod slots;
 
 use crate::location;
-use slots::Slots;
+use slots::{SLOTS_MAX, Slots};
 use std::ops::Range;
 
 /// One access.
@@ -71,8 +71,6 @@ pub struct Wanted {
 
 /// The limit at which the logarithms of values over the typical value are clipped.
 const CUT: f64 = 2.0;
-/// The most slots: more than any scan needs. Places that need more are no scan, and are dropped.
-const SLOTS_MAX: u64 = 1 << 22;
 /// The share of a wanted strength that slots must show: they assign one tooth in eight to the wrong place.
 const BY_SLOTS: f64 = 0.6;
 /// Sizes that explain at least this share of what the best one explains belong to its interval, up to this many pitches away

@@ -87,7 +87,7 @@ pub fn parse<T: DeserializeOwned>(list: &[Named], tag: &str, text: &str) -> Resu
 /// unquoted text; a key without a value is left out.
 ///
 /// # Errors
-/// Returns the setting that has no `=`.
+/// Returns the setting that has no `=`, or whose key is given twice or is the `tag`.
 pub fn table(tag: &str, text: &str) -> Result<Table, String> {
     let mut parts = text.split(',');
     let mut table = Table::new();
@@ -96,8 +96,12 @@ pub fn table(tag: &str, text: &str) -> Result<Table, String> {
         let (key, value_text) = part
             .split_once('=')
             .ok_or_else(|| format!("`{part}` is no setting: write KEY=VALUE"))?;
-        if !value_text.trim().is_empty() {
-            table.insert(key.trim().into(), value(value_text.trim()));
+        let (key, value_text) = (key.trim(), value_text.trim());
+        if table.contains_key(key) {
+            return Err(format!("`{key}` is given twice"));
+        }
+        if !value_text.is_empty() {
+            table.insert(key.into(), value(value_text));
         }
     }
     Ok(table)

@@ -1,12 +1,12 @@
 //! Arguments of the commands on one workload: run, convert.
 
-use super::value::{arrival, depth, precondition, seed};
+use super::value::{accesses, arrival, depth, precondition, seed};
 use clap::Args;
 use fathom_base::Bytes;
 use fathom_lab::target::Setting;
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 const TRACES: &str = "Options for traces";
@@ -135,8 +135,8 @@ pub(crate) struct WorkloadArgs {
     #[arg(long, help_heading = TRACES)]
     pub(crate) lenient: bool,
     /// How many accesses the generator gives
-    #[arg(long, value_name = "N", help_heading = GENERATORS)]
-    pub(crate) accesses: Option<u64>,
+    #[arg(long, value_name = "N", help_heading = GENERATORS, value_parser = accesses)]
+    pub(crate) accesses: Option<NonZeroU64>,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use fathom_base::{BadValue, Bytes, Dur, UnitError};
 use fathom_probe::{Method, Parameter};
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 /// Maximum seed: the maximum integer of TOML, which stores it in a profile.
 pub(super) const SEED_MAX: u64 = i64::MAX as u64;
@@ -35,6 +35,11 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     seed.ok_or_else(|| {
         format!("write a whole number from 0 to {SEED_MAX} (2^63 - 1), the greatest one that a profile's TOML holds")
     })
+}
+
+pub(super) fn accesses(text: &str) -> Result<NonZeroU64, String> {
+    let accesses = text.parse();
+    accesses.map_err(|_| "write a whole number of at least 1".to_owned())
 }
 
 pub(super) fn depth(text: &str) -> Result<NonZeroU32, String> {

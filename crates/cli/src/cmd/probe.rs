@@ -70,7 +70,7 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
         rated_bytes: args.endurance.map(|bytes| bytes.0),
     };
     confirm(&plan.opened, bound, consent)?;
-    measure(plan, &args)
+    measure(plan, &args, bytes.expected_bytes)
 }
 
 /// Returns a note on the parameters that the budget is not expected to reach.
@@ -174,7 +174,7 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
     })
 }
 
-fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
+fn measure(plan: Plan, args: &ProbeArgs, expected_bytes: u64) -> Result<Exit, Failure> {
     let refills = plan.refills();
     let Plan {
         mut opened,
@@ -195,7 +195,7 @@ fn measure(plan: Plan, args: &ProbeArgs) -> Result<Exit, Failure> {
         .clone()
         .unwrap_or_else(|| spare_dir(&opened.target.name));
     let checkpoint = (!opened.target.modelled).then(|| kept.clone());
-    let mut watch = Watch::new(args.quiet, checkpoint);
+    let mut watch = Watch::new(args.quiet, expected_bytes, checkpoint);
     let result = run::run(&mut *opened.device, &config, previous, &mut watch);
     // Removes the scratch file together with the device, before anything else is written.
     drop(opened);

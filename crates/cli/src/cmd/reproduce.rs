@@ -33,7 +33,10 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
     )?;
     let place = Place::of(args.out.as_deref())?;
     let progress = Progress::new(args.quiet, prepared.runs());
-    let found = match reproduce::run(&prepared, place.path(), &progress, watch::interrupted) {
+    let ran = reproduce::run(&prepared, place.path(), &progress, watch::interrupted);
+    // Its line ends before anything else is printed.
+    drop(progress);
+    let found = match ran {
         Err(StudyError::Interrupted) => {
             out::note(match place {
                 Place::Kept(_) => "Interrupted; the same command goes on from here.",

@@ -41,6 +41,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         .transpose()?;
     let name = input::target(&args.on)?;
     let model = drive::model(args, &name)?;
+    let starts_full = model.as_ref().is_some_and(|model| !model.starts_empty());
+    if starts_full && args.model.precondition == Some(Precondition::Fresh) {
+        let message = format!("`--precondition fresh`: {} begins with data", args.on);
+        return Err(Failure::input("fathom::run::precondition", message)
+            .help("leave it out: the drive is taken as it is"));
+    }
     let plan = Plan {
         target: args.on.clone(),
         workload,

@@ -49,7 +49,10 @@ fn play(args: &StudyArgs, study: &Study, runs: &[Run], out: &Path) -> Result<Exi
         out::note(&format!("warning: {note}"));
     }
     let progress = Progress::new(args.quiet, runs.len());
-    match study::run(study, runs, out, &progress, watch::interrupted) {
+    let ran = study::run(study, runs, out, &progress, watch::interrupted);
+    // Its line ends before anything else is printed.
+    drop(progress);
+    match ran {
         Err(StudyError::Interrupted) => {
             out::note("Interrupted; the same command goes on from here.");
             Ok(Exit::Negative)

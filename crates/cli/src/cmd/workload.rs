@@ -15,6 +15,7 @@ use fathom_workload::generate::{Config, GENERATORS};
 use fathom_workload::program::PROGRAMS;
 use fathom_workload::step::{STEPS, Step};
 use serde::de::DeserializeOwned;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -34,7 +35,9 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
             read.lenient |= args.lenient;
             read.reorder = args.reorder.or(read.reorder);
         }
-        Kind::Generator(config) => config.accesses = args.accesses.or(config.accesses),
+        Kind::Generator(config) => {
+            config.accesses = args.accesses.map(NonZeroU64::get).or(config.accesses)
+        }
         Kind::JobFile(_) | Kind::Jobs(_) | Kind::Program(_) => {}
     }
     for text in &args.step {

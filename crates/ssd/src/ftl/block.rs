@@ -9,6 +9,7 @@
 
 mod recovery;
 
+use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall, emit_copy, emit_programs};
 use crate::bits::BitSet;
 use crate::geometry::Geometry;
@@ -268,7 +269,7 @@ keys! {
     /// `[mapping]` of `block`.
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: each takes the writes to one data block.
-        pub(super) log_blocks: u32 = 0,
+        pub(super) log_blocks: u32 = LOG_BLOCKS,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }

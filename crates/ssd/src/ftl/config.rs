@@ -10,6 +10,10 @@ use crate::spec::{Mapping, Striping};
 use fathom_base::registry::table_of;
 use fathom_base::{BadValue, want};
 
+/// Log blocks for a drive whose file says nothing of them, such as a page-mapped one that is given another mapping. A file
+/// with a mapping that needs them has to give them.
+pub(super) const LOG_BLOCKS: u32 = 256;
+
 /// Smallest cache for a map in flash, in bytes.
 const MAP_CACHE_MIN: u64 = 64;
 

@@ -216,7 +216,7 @@ keys! {
     /// `[mapping]` of `dftl`.
     pub struct Config {
         /// Memory for the map that lies in flash, at least 64B; an entry takes 8.
-        pub(super) map_cache: Bytes = Bytes(0),
+        pub(super) map_cache: Bytes = Bytes::mib(1),
         /// Where the next page goes: `dynamic`, or a static order such as `cwdp`.
         pub(super) striping: Striping = Striping::Dynamic,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.

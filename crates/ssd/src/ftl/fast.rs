@@ -13,6 +13,7 @@
 //! be programmed later, because the SW log keeps every unit at its offset. A data block that owns the SW log is
 //! merged by completing that log. An RW log that happens to be in order is not switched.
 
+use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use super::pool::Pool;
 use super::pool::homes::Homes;
@@ -151,7 +152,7 @@ keys! {
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536, at least two for each group: one takes sequential writes, the others
         /// take writes to any data block of the group.
-        pub(super) log_blocks: u32 = 0,
+        pub(super) log_blocks: u32 = LOG_BLOCKS,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }

@@ -19,6 +19,7 @@
 //! FASTer gives up log blocks in order of age; here it is the block with the fewest valid units. This mapping does
 //! not keep hot and cold units, or sequential and random writes, in different log blocks.
 
+use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
 use super::pool::Pool;
 use super::pool::homes::{Homes, home_of};
@@ -176,7 +177,7 @@ keys! {
     /// `[mapping]` of `hybrid`.
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: they make up the log of their group.
-        pub(super) log_blocks: u32 = 0,
+        pub(super) log_blocks: u32 = LOG_BLOCKS,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }

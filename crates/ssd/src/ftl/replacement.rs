@@ -17,6 +17,7 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
+use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
@@ -278,7 +279,7 @@ keys! {
     /// `[mapping]` of `replacement`.
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: each is in the chain of one data block.
-        pub(super) log_blocks: u32 = 0,
+        pub(super) log_blocks: u32 = LOG_BLOCKS,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }

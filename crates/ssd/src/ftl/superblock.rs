@@ -19,6 +19,7 @@
 
 mod reclaim;
 
+use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use super::pool::Pool;
 use super::pool::tail::Tail;
@@ -144,7 +145,7 @@ keys! {
     /// `[mapping]` of `superblock`.
     pub struct Config {
         /// Log blocks of the drive, 1 to 65536: each takes the writes to the blocks of one superblock.
-        pub(super) log_blocks: u32 = 0,
+        pub(super) log_blocks: u32 = LOG_BLOCKS,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
     }

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// The most slots: more than any scan needs. Places that need more are no scan, and are dropped.
+pub(super) const SLOTS_MAX: u64 = 1 << 22;
+
 /// A table entry is `PLACE` plus the value in units of 1 / `SCALE`, or 0 without a place, so that one addition adds the value
 /// and counts the place. Values lie within 8 of zero, and at most 2^20 are added: their sum stays below half of `PLACE`.
 const PLACE: i64 = 1 << 42;

@@ -2,8 +2,11 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use fathom_base::Named;
+use fathom_base::registry::{self, Unset, find};
 use fathom_lab::target::{Setting, SettingFault, TargetError, TargetName};
 use fathom_model::Model;
+use fathom_ssd::spec::FTLS;
 use std::str::FromStr as _;
 
 /// Settings of a write buffer added to a drive without one: the default of `epo`, Table I.
@@ -13,9 +16,8 @@ const BUFFER: [(&str, &str); 2] = [
 ];
 /// Names for no write buffer; the second one is in the list of policies.
 const NO_BUFFER: [&str; 2] = ["none", "no-cache"];
-/// Settings that a translation layer requires and a page-mapped drive's file lacks.
-const LOG_BLOCKS: i64 = 256;
-const MAP_CACHE: &str = "1MiB";
+/// Keys of `[mapping]` that some translation layers need.
+const NEEDED: [&str; 2] = ["log_blocks", "map_cache"];
 
 /// Returns the modelled drive with the options' changes; `None` for a real drive.
 pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, Failure> {
@@ -66,11 +68,7 @@ fn settings(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Setting>, Failur
     if let Some(ftl) = &args.model.ftl {
         only_solid_state(args, file, "--ftl", "translation layer")?;
         settings.push(Setting::new("mapping.kind", ftl.as_str()));
-        match ftl.as_str() {
-            "page" => {}
-            "dftl" => settings.push(Setting::new("mapping.map_cache", MAP_CACHE)),
-            _ => settings.push(Setting::new("mapping.log_blocks", LOG_BLOCKS)),
-        }
+        settings.extend(needs(ftl));
     }
     if let Some(buffer) = &args.model.buffer {
         if !NO_BUFFER.contains(&buffer.as_str()) {
@@ -80,6 +78,18 @@ fn settings(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Setting>, Failur
     }
     settings.extend(args.model.set.iter().cloned());
     Ok(settings)
+}
+
+/// Returns the keys that a translation layer needs and that the file of a drive with another one may lack.
+fn needs(ftl: &str) -> impl Iterator<Item = Setting> {
+    let keys = find(FTLS, ftl).map(Named::defaults).unwrap_or_default();
+    keys.into_iter().filter_map(|(key, unset)| match unset {
+        Unset::Value(value) if NEEDED.contains(&key.field) => {
+            let key = format!("mapping.{}", key.field);
+            Some(Setting::new(&key, registry::value(&value)))
+        }
+        _ => None,
+    })
 }
 
 /// Refuses an option that changes a part which the drive's kind lacks.
@@ -160,6 +170,12 @@ fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
         settings.extend(BUFFER.map(|(key, value)| Setting::new(key, value)));
     }
     settings.push(Setting::new("write_buffer.policy", policy));
+    // With the mistakes that it refuses: no value, a key given twice.
+    registry::table("policy", buffer).map_err(|problem| {
+        let message = format!("`--buffer {buffer}`: {problem}");
+        Failure::input("fathom::target::setting", message)
+            .help(format!("such as --buffer {policy},capacity=8MiB"))
+    })?;
     for part in parts {
         settings.push(Setting::from_str(&format!("write_buffer.{part}"))?);
     }

@@ -6,7 +6,7 @@ use crate::buffer::links::NONE;
 use crate::buffer::policy::{How, Leaving};
 
 impl WriteLines {
-    /// Returns the line that leaves first. This is the oldest line if it is due or if lines leave in order of age.
+    /// Returns the line to evict next. This is the oldest line if it is due or if lines leave in order of age.
     /// Otherwise it is the next line of the current eviction batch; if none is left, the policy chooses a new batch.
     pub(crate) fn first_out(&mut self, due_mark: u64) -> Option<Out> {
         if self.leave_by_age(due_mark) {
