@@ -46,6 +46,19 @@ fn what_was_probably_meant_is_named() {
             "it takes one of `no-cache`",
         ),
         ("explain unifrom", "did you mean uniform?"),
+        (
+            "run generate:uniform --sched deadline,name=noop",
+            "`name` is given twice",
+        ),
+        (
+            "run generate:uniform --buffer lru,capacity=8MiB,capacity=4MiB",
+            "`capacity` is given twice",
+        ),
+        ("run generate:uniform --accesses 0", "at least 1"),
+        (
+            "run generate:uniform --on model:ms-ssd --precondition fresh",
+            "begins with data",
+        ),
     ] {
         tells(dir.path(), args, &[words]);
     }
