@@ -125,7 +125,7 @@ impl Left {
 fn written(progress: &Progress<'_>) -> String {
     format!(
         "measuring {}: {} of at most {} written",
-        progress.parameter,
+        progress.parameter.name().replace('_', " "),
         human_bytes(progress.bytes_written),
         human_bytes(progress.bound_bytes)
     )
