@@ -97,6 +97,12 @@ pub(super) fn decode(path: &Path, bytes: Vec<u8>) -> Result<(Record, Option<Stri
             steps.len()
         )));
     }
+    // The samples of a step are found by bisection.
+    if !samples.is_sorted_by_key(|sample| sample.step) {
+        return Err(damaged(
+            "samples are not in the order of their steps".into(),
+        ));
+    }
     let record = Record {
         meta,
         steps,
