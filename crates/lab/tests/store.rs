@@ -39,7 +39,9 @@ fn meta(modelled: bool) -> RecordMeta {
     }
 }
 
-fn record_of(samples: Vec<Sample>, steps: usize, modelled: bool) -> Record {
+/// A record of these samples, in the order of their steps as a measurement takes them.
+fn record_of(mut samples: Vec<Sample>, steps: usize, modelled: bool) -> Record {
+    samples.sort_by_key(|sample| sample.step);
     let step = |i| Step {
         parameter: Parameter::ClusteredPage,
         name: format!("sweep {i}"),
@@ -286,6 +288,16 @@ fn what_is_no_record_is_named_so() {
         load_record(dir.path()),
         Err(StoreError::Foreign { .. })
     ));
+}
+
+#[test]
+fn samples_out_of_the_order_of_their_steps_are_damage() {
+    let mut record = small(true);
+    record.samples.swap(0, 49);
+    let dir = tempfile::tempdir().unwrap();
+    save_record(dir.path(), &record).unwrap();
+    let error = load_record(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }
 
 #[test]
