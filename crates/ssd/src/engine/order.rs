@@ -13,13 +13,16 @@ struct Open {
     id: u32,
     op: Op,
     held: bool,
+    /// The number of earlier entries that conflict with this one.
+    blockers: u32,
 }
 
 /// Open writes and held requests, in order of command.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hazards {
     open: Vec<Open>,
-    held: usize,
+    /// The number of held requests without blockers: almost always 0, and then nothing is searched.
+    free: usize,
 }
 
 impl Hazards {
@@ -36,12 +39,18 @@ impl Hazards {
             id,
             op,
             held: false,
+            blockers: 0,
         };
-        let held = self.open.iter().any(|earlier| meet(earlier, &new));
+        let blockers = self.open.iter().filter(|earlier| meet(earlier, &new));
+        let blockers = blockers.count() as u32;
+        let held = blockers > 0;
         if held || op == Op::Write {
-            self.open.push(Open { held, ..new });
+            self.open.push(Open {
+                held,
+                blockers,
+                ..new
+            });
         }
-        self.held += usize::from(held);
         !held
     }
 
@@ -49,27 +58,33 @@ impl Hazards {
     #[inline]
     pub(super) fn received(&mut self, id: u32) {
         if let Some(index) = self.open.iter().position(|open| open.id == id) {
-            self.open.remove(index);
+            self.remove(index);
+        }
+    }
+
+    fn remove(&mut self, index: usize) {
+        let gone = self.open.remove(index);
+        let later = self.open[index..].iter_mut();
+        for blocked in later.filter(|later| meet(&gone, later)) {
+            blocked.blockers -= 1;
+            self.free += usize::from(blocked.blockers == 0);
         }
     }
 
     /// Returns the first held request that may start now.
     #[inline]
     pub(super) fn admit_held(&mut self) -> Option<(u32, Op)> {
-        if self.held == 0 {
+        if self.free == 0 {
             return None;
         }
-        let free = |&index: &usize| {
-            let (earlier, this) = (&self.open[..index], &self.open[index]);
-            this.held && !earlier.iter().any(|e| meet(e, this))
-        };
-        let index = (0..self.open.len()).find(free)?;
-        self.held -= 1;
+        let is_free = |open: &Open| open.held && open.blockers == 0;
+        let index = self.open.iter().position(is_free)?;
+        self.free -= 1;
         let Open { id, op, .. } = self.open[index];
         if op == Op::Write {
             self.open[index].held = false;
         } else {
-            self.open.remove(index);
+            self.remove(index);
         }
         Some((id, op))
     }
@@ -77,7 +92,7 @@ impl Hazards {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.open.clear();
-        self.held = 0;
+        self.free = 0;
     }
 }
 
