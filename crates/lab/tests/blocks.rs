@@ -1,6 +1,7 @@
 //! Clustered blocks of any size are found under every mapping that shows them, and none where a drive shows none. The
 //! former search tried powers of two and five sizes between them, on two mappings.
 
+use crate::cases;
 use fathom_base::Bytes;
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
@@ -52,7 +53,7 @@ fn blocks_of_odd_sizes_are_found_under_every_mapping_that_has_them() {
     use MappingKind::{Block, Fast, Replacement};
     for (kind, pages) in [(Block, 101), (Block, 384), (Fast, 251), (Replacement, 149)] {
         let (spec, block) = drive(kind, pages);
-        for seed in 0..3 {
+        for seed in 0..cases(1, 3) {
             let profile = profile(&spec, seed);
             let found = &profile.parameters[&Parameter::ClusteredBlock];
             let at = format!("{kind:?}, {pages} pages, seed {seed}: {found:?}");
@@ -129,7 +130,7 @@ fn a_block_is_exact_where_few_of_them_fit() {
         spec.capacity = Bytes(15 * block);
         spec.mapping.log_blocks = 8;
         spec.check().unwrap();
-        for seed in 0..3 {
+        for seed in 0..cases(1, 3) {
             let profile = profile(&spec, seed);
             let found = &profile.parameters[&Parameter::ClusteredBlock];
             let at = format!("{kind:?}, seed {seed}: {found:?}");
@@ -159,7 +160,7 @@ fn a_merge_that_shows_some_writes_later_tells_the_block() {
         (buffer.policy, buffer.capacity) = (policy, Bytes::kib(kib));
         buffer.battery = true;
         spec.check().unwrap();
-        for seed in 0..3 {
+        for seed in 0..cases(1, 3) {
             let profile = profile(&spec, seed);
             let found = &profile.parameters[&Parameter::ClusteredBlock];
             let at = format!("{policy:?}, seed {seed}: {found:?}");
@@ -203,7 +204,7 @@ fn one_lane(kind: MappingKind, (planes, kib, pages): (u32, u64, u32)) -> (Spec, 
 fn a_common_multiple_of_block_and_pitch_is_no_block() {
     for shape in [(1, 8, 96), (1, 8, 224), (1, 4, 256)] {
         let (spec, block) = one_lane(MappingKind::Fast, shape);
-        for seed in 0..2 {
+        for seed in 0..cases(1, 2) {
             let found = profile(&spec, seed).parameters[&Parameter::ClusteredBlock].clone();
             assert_eq!(
                 found.value,
@@ -222,7 +223,7 @@ fn a_part_at_which_a_log_is_full_is_no_block() {
     spec.capacity = Bytes(200 * block);
     spec.mapping.over_provisioning_percent = 7.0;
     spec.check().unwrap();
-    for seed in 0..3 {
+    for seed in 0..cases(1, 3) {
         let found = profile(&spec, seed).parameters[&Parameter::ClusteredBlock].clone();
         assert_eq!(found.value, Some(Value::Bytes(block)), "{found:?}");
     }
@@ -234,7 +235,7 @@ fn a_part_at_which_a_log_is_full_is_no_block() {
 fn a_large_clustered_page_is_no_block() {
     for planes in [24, 32] {
         let (spec, _) = one_lane(MappingKind::Page, (planes, 16, 64));
-        for seed in 0..2 {
+        for seed in 0..cases(1, 2) {
             let found = profile(&spec, seed).parameters[&Parameter::ClusteredBlock].clone();
             assert_eq!(
                 found.verdict,
@@ -249,7 +250,7 @@ fn a_large_clustered_page_is_no_block() {
 fn page_mapping_shows_no_block() {
     for kind in [MappingKind::Page, MappingKind::Dftl] {
         let (spec, _) = drive(kind, 101);
-        for seed in 0..3 {
+        for seed in 0..cases(1, 3) {
             let profile = profile(&spec, seed);
             for parameter in [Parameter::ClusteredBlock, Parameter::LogicalBlock] {
                 let answer = &profile.parameters[&parameter];

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::cases;
 use fathom_base::Dur;
 use fathom_block::Device as _;
 use fathom_probe::run::{RunConfig, announce, run, solve};
@@ -13,8 +14,8 @@ use rayon::prelude::*;
 
 const MIB: u64 = 1 << 20;
 const DRIVES: [&str; 4] = ["ssd-a", "ssd-c", "nvme", "sata-cache"];
-const BYTES: [u64; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
-const SECONDS: [u64; 7] = [1, 5, 20, 60, 180, 400, 1000];
+const BYTES: [u64; 8] = [64, 256, 512, 2048, 8192, 128, 1024, 4096];
+const SECONDS: [u64; 7] = [5, 60, 180, 1000, 1, 20, 400];
 
 fn measured(name: &str, config: &RunConfig) -> Profile {
     let spec = Spec::from_toml(presets::find(name).unwrap().text).unwrap();
@@ -75,6 +76,13 @@ fn nothing_is_lost(budgets: &[RunConfig]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Returns the first budgets of a list, in ascending order.
+fn ascending(budgets: &[u64], count: u64) -> Vec<u64> {
+    let mut chosen = budgets[..count as usize].to_vec();
+    chosen.sort_unstable();
+    chosen
+}
+
 fn of_bytes(bytes: u64) -> RunConfig {
     RunConfig {
         budget_bytes: Some(bytes),
@@ -84,12 +92,15 @@ fn of_bytes(bytes: u64) -> RunConfig {
 
 #[test]
 fn more_bytes_never_answer_less() {
-    nothing_is_lost(&BYTES.map(|mib| of_bytes(mib * MIB)));
+    let bytes = ascending(&BYTES, cases(5, 8));
+    let budgets: Vec<RunConfig> = bytes.iter().map(|mib| of_bytes(mib * MIB)).collect();
+    nothing_is_lost(&budgets);
 }
 
 #[test]
 fn a_little_more_never_answers_less() {
     // Near the total cost, a small change of the budget decides whether one more parameter is reached.
+    let steps = cases(2, 12);
     for name in ["ssd-a", "sata-cache"] {
         let seed = 1;
         let all = RunConfig {
@@ -97,7 +108,7 @@ fn a_little_more_never_answers_less() {
             ..of_bytes(1 << 40)
         };
         let written = measured(name, &all).cost.bytes_written;
-        let budgets: Vec<RunConfig> = (0..6)
+        let budgets: Vec<RunConfig> = (0..steps)
             .rev()
             .map(|less| of_bytes(written - less * 8 * MIB))
             .collect();
@@ -108,10 +119,13 @@ fn a_little_more_never_answers_less() {
 
 #[test]
 fn more_time_never_answers_less() {
-    nothing_is_lost(&SECONDS.map(|seconds| RunConfig {
+    let of_seconds = |seconds: &u64| RunConfig {
         budget_time: Some(Dur::ms(seconds * 1000)),
         ..RunConfig::default()
-    }));
+    };
+    let seconds = ascending(&SECONDS, cases(4, 7));
+    let budgets: Vec<RunConfig> = seconds.iter().map(of_seconds).collect();
+    nothing_is_lost(&budgets);
 }
 
 #[test]

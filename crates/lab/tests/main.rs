@@ -23,3 +23,11 @@ mod read_only;
 mod store;
 mod study;
 mod units;
+
+/// Returns the number of cases of a test: `few` in every run, `many` if the environment variable `FATHOM_LONG` is set.
+pub(crate) fn cases(few: u64, many: u64) -> u64 {
+    match std::env::var_os("FATHOM_LONG") {
+        Some(_) => many,
+        None => few,
+    }
+}

@@ -1,13 +1,12 @@
 //! Write and read buffers that earlier probes mistook for something else, each with the cause.
 
+use crate::cases;
 use fathom_base::{Bytes, Dur, Rate};
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
 use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::spec::{MappingKind, ReadBuffer, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
-
-const SEEDS: std::ops::Range<u64> = 0..8;
 
 /// Returns a small `ssd-a` with changes.
 fn drive(change: impl Fn(&mut Spec)) -> Spec {
@@ -33,7 +32,7 @@ fn answers(spec: &Spec, parameter: Parameter) -> Vec<Estimate> {
         let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
         solve(&record).parameters.remove(&parameter).unwrap()
     };
-    SEEDS.map(of_seed).collect()
+    (0..cases(3, 8)).map(of_seed).collect()
 }
 
 fn all_are(spec: &Spec, parameter: Parameter, value: &Value) {

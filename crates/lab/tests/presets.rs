@@ -1,10 +1,11 @@
-//! Probes every preset as a black box on two seeds, and on twenty in the ignored campaign: planted values must be found
-//! and missing ones must not.
+//! Probes every preset as a black box on one seed, and on twenty in the long form: planted values must be found and
+//! missing ones must not.
 //!
 //! The truth is listed here, from the papers and from what each null drive leaves out; the probe never sees it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::cases;
 use fathom_block::Device as _;
 use fathom_lab::accuracy::{self, Outcome, score};
 use fathom_probe::run::{Announcement, RunConfig, announce, run, solve};
@@ -15,10 +16,6 @@ use rayon::prelude::*;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// Seeds in every test run. [`CAMPAIGN`] is the number for the campaign whose result is in docs/accuracy.md.
-const SEEDS: u64 = 2;
-const CAMPAIGN: u64 = 20;
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Truth {
     Size(u64),
@@ -288,17 +285,8 @@ fn every_preset_has_a_truth() {
 
 #[test]
 fn planted_values_are_found_and_missing_ones_are_not() {
-    all_are_right(SEEDS);
-}
-
-/// The campaign of docs/accuracy.md.
-#[test]
-#[ignore = "takes minutes: cargo test -p fathom-lab presets:: -- --ignored"]
-fn planted_values_are_found_on_twenty_seeds() {
-    all_are_right(CAMPAIGN);
-}
-
-fn all_are_right(seeds: u64) {
+    // The long form is the campaign of docs/accuracy.md.
+    let seeds = cases(1, 20);
     let runs: Vec<(&str, [Truth; 7], u64)> = TRUTH
         .iter()
         .flat_map(|(name, truth)| (1..=seeds).map(move |seed| (*name, *truth, seed)))

@@ -1,6 +1,7 @@
 //! Mapping units of any size, whole clustered pages or parts of them, are found, and none is found if the unit is a logical
 //! block.
 
+use crate::cases;
 use fathom_base::Bytes;
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
@@ -60,7 +61,7 @@ fn units_of_odd_sizes_are_found() {
         (Page, 2),
     ] {
         let spec = drive(kind, planes, None);
-        for seed in 0..3 {
+        for seed in 0..cases(1, 3) {
             let found = answer(&spec, seed);
             let unit = u64::from(planes) * 4096;
             assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
@@ -78,7 +79,7 @@ fn a_unit_above_what_is_named_is_left_open_and_no_part_of_it_is_named() {
         (Block, 8, 128),
     ] {
         let spec = with_pages(kind, (planes, kib << 10), None);
-        for seed in 0..2 {
+        for seed in 0..cases(1, 2) {
             let found = answer(&spec, seed);
             assert_eq!(found.verdict, Verdict::Inconclusive, "{kind:?} {found:?}");
         }
@@ -90,7 +91,7 @@ fn a_unit_of_a_logical_block_is_none() {
     // Two planes are programmed together, which long writes show; with a single plane nothing shows.
     for (planes, verdict) in [(2, Verdict::NotIdentifiable), (1, Verdict::Absent)] {
         let spec = drive(MappingKind::Page, planes, Some(512));
-        for seed in 0..5 {
+        for seed in 0..cases(2, 5) {
             let found = answer(&spec, seed);
             assert_eq!(found.verdict, verdict, "{found:?}");
         }
@@ -118,7 +119,7 @@ fn streams_show_the_unit_behind_protected_memory() {
         (buffer.battery, buffer.capacity) = (true, Bytes(1 << 20));
         spec.check().unwrap();
         let unit = unit.unwrap_or(u64::from(planes) * 4096);
-        for seed in 0..2 {
+        for seed in 0..cases(1, 2) {
             let found = answer(&spec, seed);
             assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
             assert!(found.evidence.reason.contains("streams"), "{found:?}");

@@ -117,13 +117,14 @@ fn every_mapping_and_policy_is_filled_at_once_as_by_requests() {
 
 #[test]
 fn static_stripes_are_filled_at_once_as_by_requests() {
-    for striping in [Striping::Cwdp, Striping::Pdwc] {
-        for victim in [Victim::Fifo, Victim::CostBenefit] {
-            let mut spec = common::drive(MappingKind::Page, "lanes", "none");
-            (spec.capacity, spec.mapping.striping) = (Bytes::mib(72), striping);
-            (spec.gc.victim, spec.gc.wear_gap) = (victim, 8);
-            assert_eq!(difference(&quiet(spec)), None, "{striping:?} {victim:?}");
-        }
+    for (striping, victim) in [
+        (Striping::Cwdp, Victim::Fifo),
+        (Striping::Pdwc, Victim::CostBenefit),
+    ] {
+        let mut spec = common::drive(MappingKind::Page, "lanes", "none");
+        (spec.capacity, spec.mapping.striping) = (Bytes::mib(72), striping);
+        (spec.gc.victim, spec.gc.wear_gap) = (victim, 8);
+        assert_eq!(difference(&quiet(spec)), None, "{striping:?} {victim:?}");
     }
 }
 

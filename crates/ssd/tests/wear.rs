@@ -162,17 +162,15 @@ fn often_written(gc: (u32, bool), often: f64, seed: u64) -> (u32, f64) {
 /// wear the most worn blocks further, and wear levelling would have to follow.
 #[test]
 fn what_collection_moves_does_not_wear_the_most_worn_blocks() {
-    for seed in [1, 2] {
-        for often in [0.9, 0.95] {
-            let (_, without) = often_written((0, false), often, seed);
-            for gap in [8, 32] {
-                let (_, in_order) = often_written((gap, false), often, seed);
-                let (with, moved) = often_written((gap, true), often, seed);
-                let what = format!("seed {seed}, {often}, gap {gap}");
-                assert!(with <= gap + 10, "{what}: {with}");
-                let least = in_order.min(without);
-                assert!(moved < 1.03 * least, "{what}: {moved} {least}");
-            }
+    for (seed, often) in [(1, 0.9), (2, 0.95)] {
+        let (_, without) = often_written((0, false), often, seed);
+        for gap in [8, 32] {
+            let (_, in_order) = often_written((gap, false), often, seed);
+            let (with, moved) = often_written((gap, true), often, seed);
+            let what = format!("seed {seed}, {often}, gap {gap}");
+            assert!(with <= gap + 10, "{what}: {with}");
+            let least = in_order.min(without);
+            assert!(moved < 1.03 * least, "{what}: {moved} {least}");
         }
     }
 }
