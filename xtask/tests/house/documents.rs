@@ -138,3 +138,26 @@ fn links_are_found() {
     let text = "see [a](a.md) and ![b](img/b.png \"title\"), [c](https://c), [d](x.md#y)";
     assert_eq!(targets(text), ["a.md", "img/b.png", "x.md#y"]);
 }
+
+/// The examples in the documentation of a library are run, and no runner is started where there are none.
+#[test]
+fn examples_in_the_documentation_are_run() {
+    for member in members()
+        .iter()
+        .filter(|m| m.dir.join("src/lib.rs").exists())
+    {
+        let mut sources = files(&member.dir.join("src"), "rs").into_iter();
+        let has_example = sources.any(|path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let mut lines = text.lines().map(str::trim_start);
+            lines.any(|line| {
+                ["/// ```", "//! ```"]
+                    .iter()
+                    .any(|fence| line.starts_with(fence))
+            })
+        });
+        let manifest = std::fs::read_to_string(member.dir.join("Cargo.toml")).unwrap();
+        let is_run = !manifest.contains("\ndoctest = false\n");
+        assert_eq!(is_run, has_example, "`doctest` of {}", member.name);
+    }
+}
