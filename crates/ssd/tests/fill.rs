@@ -128,6 +128,31 @@ fn static_stripes_are_filled_at_once_as_by_requests() {
     }
 }
 
+/// The fill of a drive with a small cache writes translation pages so often that it collects blocks, and writes wait for
+/// erases.
+#[test]
+fn a_drive_that_collects_while_it_is_filled_is_filled_at_once_as_by_requests() {
+    let mut spec = quiet(Spec::from_toml(presets::find("nvme").unwrap().text).unwrap());
+    (spec.flash.channels, spec.flash.pages_per_block) = (2, 16);
+    (spec.flash.clustered_block, spec.capacity) = (Bytes::mib(1), Bytes::mib(768));
+    spec.mapping.kind = MappingKind::Dftl;
+    for (bytes, collects) in [
+        (64, true),
+        (512, true),
+        (576, true),
+        (640, true),
+        (65_536, false),
+    ] {
+        spec.mapping.map_cache = Some(Bytes(bytes));
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        let filled = drive.fill();
+        assert_eq!(filled < spec.capacity.0 / 2, collects, "{bytes} B of cache");
+        write_rest(&mut drive, filled);
+        assert_eq!(drive.merges().collected > 0, collects, "{bytes} B of cache");
+        assert_eq!(difference(&spec), None, "{bytes} B of cache");
+    }
+}
+
 #[test]
 fn what_was_written_before_is_not_filled_at_once() {
     let spec = Spec::from_toml(presets::find("nvme").unwrap().text).unwrap();

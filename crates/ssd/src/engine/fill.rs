@@ -4,6 +4,9 @@
 //! write waits for an erase. The translation layer is therefore called for one clustered page after another, as
 //! sequential requests would do, and the operations it emits count as done. No time passes. The end of the drive is left
 //! to real requests, so that the state that depends on the last writes (buffers, operations in progress) is correct.
+//!
+//! A map in flash with a small cache is written so often that blocks are collected during the fill. Then writes wait for
+//! erases, and requests fill the whole drive.
 
 use super::Ssd;
 use crate::ftl::FlashOp;
@@ -17,11 +20,11 @@ impl Ssd {
     /// Writes a new drive sequentially from its beginning in no simulated time. Returns the number of bytes written;
     /// requests must write the rest. This covers nearly all of a large drive. It writes nothing (returns 0) on a drive
     /// that keeps data, was written before, has failing programs or erases, or has noise, because random draws depend on
-    /// requests and their times.
+    /// requests and their times, and on a drive that collects blocks before it is full.
     pub fn fill(&mut self) -> u64 {
         let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
         let is_plain = !self.health.may_fail && self.background.is_silent();
-        if !is_new || !is_plain || self.flash.store.is_some() {
+        if !is_new || !is_plain || self.flash.store.is_some() || self.collects_while_filled() {
             return 0;
         }
         let capacity = self.memory.lines.capacity();
@@ -38,6 +41,20 @@ impl Ssd {
         let written = u64::from(at_once) + one_by_one.count() as u64;
         self.host.sectors_written += written * u64::from(self.g.sectors_per_cpage);
         written * page
+    }
+
+    /// Returns true if blocks are collected before the drive is full.
+    fn collects_while_filled(&self) -> bool {
+        if self.g.map_units == 0 {
+            return false;
+        }
+        let (mut ftl, mut ops) = (self.ftl.clone(), Vec::new());
+        let units = self.g.units_per_cpage;
+        (0..self.g.logical_units / units).any(|cpage| {
+            ops.clear();
+            let placed = ftl.write(&[(Lpn(cpage * units), units)], &mut ops);
+            placed.is_err() || ops.iter().any(|op| matches!(op, FlashOp::Erase { .. }))
+        })
     }
 
     /// Writes a clustered page of the host's address space. Returns false if the write would have to wait.
