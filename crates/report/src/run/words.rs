@@ -143,6 +143,17 @@ pub(super) const WORK: [(&str, Work); 10] = [
     ("blocks out of use", |work| work.bad_blocks),
 ];
 
+/// Explains a write amplification where the number alone misleads.
+fn remark(waf: f64, map_programs: u64) -> &'static str {
+    if waf < 1.0 {
+        "; the rest was overwritten in the write buffer, or is still there"
+    } else if waf > 2.0 && map_programs > 0 {
+        "; most of it moved data or wrote the map, also for data written before the run"
+    } else {
+        ""
+    }
+}
+
 /// Describes the drive's work, without counters that are zero.
 pub(super) fn flash(work: &DriveStats) -> String {
     let mut text = String::new();
@@ -153,10 +164,7 @@ pub(super) fn flash(work: &DriveStats) -> String {
             bytes(work.host_bytes_written),
             bytes(work.flash_bytes_programmed),
             count(work.erases, "block erased", "blocks erased"),
-            match waf < 1.0 {
-                true => "; the rest was overwritten in the write buffer, or is still there",
-                false => "",
-            },
+            remark(waf, work.map_programs),
         );
     }
     let parts = WORK.into_iter().map(|(what, of)| (of(work), what));
@@ -168,4 +176,25 @@ pub(super) fn flash(work: &DriveStats) -> String {
         let _ = writeln!(text, "{}", done.join(", "));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_that_is_written_more_than_data_is_named() {
+        let of = |flash_bytes_programmed, map_programs| {
+            flash(&DriveStats {
+                host_bytes_written: 1 << 20,
+                flash_bytes_programmed,
+                map_programs,
+                ..DriveStats::default()
+            })
+        };
+        let names_it = |text: String| text.contains("wrote the map");
+        assert!(names_it(of(25 << 20, 600)));
+        assert!(!names_it(of(25 << 20, 0)) && !names_it(of(3 << 19, 600)));
+        assert!(of(1 << 10, 1).contains("is still there"));
+    }
 }
