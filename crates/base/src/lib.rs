@@ -1,5 +1,5 @@
-//! Foundations of all other crates: units, identifiers, seeded random numbers, the event queue, a slab, drive file
-//! parsing, and the registry of everything that has a name.
+//! Foundations of all other crates: units, identifiers, seeded random numbers, the event queue, a slab, linked lists,
+//! drive file parsing, and the registry of everything that has a name.
 //!
 //! This crate knows nothing of drives, reads no clock, no file and no environment variable, and contains no `unsafe`.
 
@@ -8,6 +8,7 @@ pub mod bus;
 pub mod drive_file;
 pub mod event;
 pub mod id;
+pub mod links;
 pub mod memory;
 pub mod near;
 pub mod registry;
@@ -20,6 +21,7 @@ pub use bus::{Bus, Exact};
 pub use drive_file::SpecError;
 pub use event::EventQueue;
 pub use id::{Lpn, Ppn};
+pub use links::{Links, List};
 pub use registry::{About, Key, Kind, Named};
 pub use rng::Rng;
 pub use slab::Slab;

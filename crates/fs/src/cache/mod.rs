@@ -12,9 +12,9 @@ pub use dirty::DirtyList;
 pub use read_ahead::{ReadAhead, Window};
 
 use crate::files::{FileId, PageKey};
+use fathom_base::Slab;
+use fathom_base::links::{Links, List, NONE};
 use std::collections::BTreeMap;
-
-const NONE: u32 = u32::MAX;
 
 /// The state of a page in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,20 +40,17 @@ impl State {
 struct Page {
     key: PageKey,
     state: State,
-    /// Neighbours in the list of evictable pages: the next more and the next less recently used one.
-    newer: u32,
-    older: u32,
 }
 
 /// The page cache.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    pages: Vec<Page>,
-    vacant: Vec<u32>,
+    pages: Slab<Page>,
     /// The slots of each file's pages; [`NONE`] for a page that is not in memory.
     files: BTreeMap<FileId, Vec<u32>>,
-    newest: u32,
-    oldest: u32,
+    /// The evictable pages in order of use.
+    evictable: List,
+    links: Links,
     capacity: u32,
     dirty: u32,
 }
@@ -62,19 +59,13 @@ impl Cache {
     /// Creates an empty cache with a capacity in pages.
     pub fn new(capacity: u32) -> Self {
         Self {
-            pages: Vec::new(),
-            vacant: Vec::new(),
+            pages: Slab::default(),
             files: BTreeMap::new(),
-            newest: NONE,
-            oldest: NONE,
+            evictable: List::default(),
+            links: Links::default(),
             capacity,
             dirty: 0,
         }
-    }
-
-    /// Number of pages in memory.
-    fn resident(&self) -> u32 {
-        (self.pages.len() - self.vacant.len()) as u32
     }
 
     /// Number of dirty pages.
@@ -89,32 +80,33 @@ impl Cache {
 
     /// Returns the state of a page, or `None` if it is not in memory.
     pub fn get(&self, key: PageKey) -> Option<State> {
-        self.find(key).map(|place| self.pages[place as usize].state)
+        Some(self.pages.get(self.find(key)?)?.state)
     }
 
     /// Records a use of a page.
     pub fn touch(&mut self, key: PageKey) {
         if let Some(place) = self.find(key)
-            && self.pages[place as usize].state.idle()
+            && self.pages.get(place).is_some_and(|page| page.state.idle())
         {
-            self.unlink(place);
-            self.link(place);
+            self.links.renew(&mut self.evictable, place);
         }
     }
 
     /// Changes the state of a page. A page that is not in memory is added first.
     pub fn set(&mut self, key: PageKey, change: impl FnOnce(&mut State)) {
         let place = self.find(key).unwrap_or_else(|| self.insert(key));
-        let was = self.pages[place as usize].state;
-        let mut state = was;
-        change(&mut state);
-        self.pages[place as usize].state = state;
+        let Some(page) = self.pages.get_mut(place) else {
+            return;
+        };
+        let was = page.state;
+        change(&mut page.state);
+        let state = page.state;
         self.dirty = self.dirty + u32::from(state.dirty) - u32::from(was.dirty);
         if was.idle() {
-            self.unlink(place);
+            self.links.detach(&mut self.evictable, place);
         }
         if state.idle() {
-            self.link(place);
+            self.links.append(&mut self.evictable, place);
         }
         self.shrink();
     }
@@ -123,13 +115,11 @@ impl Cache {
     pub fn forget(&mut self, file: FileId) -> u32 {
         let mut dropped = 0;
         for place in self.files.remove(&file).unwrap_or_default() {
-            if place != NONE {
-                let state = self.pages[place as usize].state;
+            if let Some(Page { state, .. }) = self.pages.remove(place) {
                 dropped += u32::from(state.dirty);
                 if state.idle() {
-                    self.unlink(place);
+                    self.links.detach(&mut self.evictable, place);
                 }
-                self.vacant.push(place);
             }
         }
         self.dirty -= dropped;
@@ -138,65 +128,27 @@ impl Cache {
 
     /// Adds a page as an evictable one.
     fn insert(&mut self, key: PageKey) -> u32 {
-        let page = Page {
-            key,
-            state: State::default(),
-            newer: NONE,
-            older: NONE,
-        };
-        let place = match self.vacant.pop() {
-            Some(place) => {
-                self.pages[place as usize] = page;
-                place
-            }
-            None => {
-                self.pages.push(page);
-                (self.pages.len() - 1) as u32
-            }
-        };
+        let state = State::default();
+        let place = self.pages.insert(Page { key, state });
         let places = self.files.entry(key.file).or_default();
         if places.len() <= key.page as usize {
             places.resize(key.page as usize + 1, NONE);
         }
         places[key.page as usize] = place;
-        self.link(place);
+        self.links.append(&mut self.evictable, place);
         place
     }
 
     /// Evicts the least recently used pages until the capacity is kept or no page may be evicted.
     fn shrink(&mut self) {
-        while self.resident() > self.capacity && self.oldest != NONE {
-            let place = self.oldest;
-            self.unlink(place);
-            let key = self.pages[place as usize].key;
+        while self.pages.len() > self.capacity as usize
+            && let Some(Page { key, .. }) = self.pages.remove(self.evictable.oldest)
+        {
+            let place = self.evictable.oldest;
+            self.links.detach(&mut self.evictable, place);
             if let Some(places) = self.files.get_mut(&key.file) {
                 places[key.page as usize] = NONE;
             }
-            self.vacant.push(place);
-        }
-    }
-
-    /// Makes a page the most recently used one.
-    fn link(&mut self, place: u32) {
-        let behind = self.newest;
-        self.pages[place as usize].newer = NONE;
-        self.pages[place as usize].older = behind;
-        match behind {
-            NONE => self.oldest = place,
-            _ => self.pages[behind as usize].newer = place,
-        }
-        self.newest = place;
-    }
-
-    fn unlink(&mut self, place: u32) {
-        let Page { newer, older, .. } = self.pages[place as usize];
-        match newer {
-            NONE => self.newest = older,
-            _ => self.pages[newer as usize].older = older,
-        }
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.pages[older as usize].newer = newer,
         }
     }
 }

@@ -4,10 +4,8 @@
 //! each direction or process shares one pool, so memory depends on the number of requests, not on the number of queues.
 
 use crate::{Io, IoKey};
+use fathom_base::{Links, List};
 use std::collections::BTreeMap;
-
-/// The index that marks the end of a list.
-const NONE: u32 = u32::MAX;
 
 /// The start of a request and its key. Reads may begin at the same byte; they are then ordered by arrival.
 pub(crate) type Place = (u64, IoKey);
@@ -18,11 +16,9 @@ pub(crate) fn place(io: &Io) -> Place {
     (io.offset, io.key)
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     io: Option<Io>,
-    older: u32,
-    newer: u32,
     sequence: u64,
 }
 
@@ -30,6 +26,7 @@ struct Slot {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Slot>,
+    ages: Links,
     /// Number of requests that have arrived so far.
     came: u64,
 }
@@ -46,13 +43,7 @@ impl Pool {
         self.came += 1;
         let index = key.0 as usize;
         if self.slots.len() <= index {
-            let empty = Slot {
-                io: None,
-                older: NONE,
-                newer: NONE,
-                sequence: 0,
-            };
-            self.slots.resize(index + 1, empty);
+            self.slots.resize(index + 1, Slot::default());
         }
         self.came
     }
@@ -69,22 +60,12 @@ impl Pool {
 /// Requests in order of arrival and in order of place on the drive.
 ///
 /// Finding the oldest takes constant time; operations on places take logarithmic time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SortedQueue {
-    oldest: u32,
-    newest: u32,
+    /// In order of arrival.
+    ages: List,
     /// By offset, then by arrival.
     places: BTreeMap<(u64, u64), IoKey>,
-}
-
-impl Default for SortedQueue {
-    fn default() -> Self {
-        Self {
-            oldest: NONE,
-            newest: NONE,
-            places: BTreeMap::new(),
-        }
-    }
 }
 
 impl SortedQueue {
@@ -103,7 +84,7 @@ impl SortedQueue {
         let sequence = pool.reserve(io.key);
         debug_assert!(pool.get(io.key).is_none(), "{:?} is in a queue", io.key);
         self.places.insert((io.offset, sequence), io.key);
-        self.link(pool, io, sequence, self.newest);
+        self.link(pool, io, sequence, self.ages.newest);
     }
 
     /// Replaces a request of the queue. If it has become older, it moves ahead of the younger ones.
@@ -128,7 +109,7 @@ impl SortedQueue {
     /// Returns the request that was queued first.
     #[inline]
     pub(crate) fn oldest<'a>(&self, pool: &'a Pool) -> Option<&'a Io> {
-        pool.get(IoKey(self.oldest))
+        pool.get(IoKey(self.ages.oldest))
     }
 
     /// Returns the first place.
@@ -165,38 +146,19 @@ impl SortedQueue {
         while let Some(ahead) = pool.get(IoKey(older))
             && ahead.queued > io.queued
         {
-            older = pool.slots[older as usize].older;
+            older = pool.ages.older(older);
         }
         let key = io.key.0;
-        let newer = match pool.slots.get_mut(older as usize) {
-            Some(slot) => std::mem::replace(&mut slot.newer, key),
-            None => std::mem::replace(&mut self.oldest, key),
-        };
-        match pool.slots.get_mut(newer as usize) {
-            Some(slot) => slot.older = key,
-            None => self.newest = key,
-        }
-        pool.slots[key as usize] = Slot {
-            io: Some(io),
-            older,
-            newer,
-            sequence,
-        };
+        let io = Some(io);
+        pool.slots[key as usize] = Slot { io, sequence };
+        pool.ages.insert(&mut self.ages, older, key);
     }
 
     /// Unlinks a request from the order of age. Returns it and the key of the request ahead of it.
     fn unlink(&mut self, pool: &mut Pool, key: IoKey) -> Option<(Io, u32)> {
-        let slot = pool.slots.get_mut(key.0 as usize)?;
-        let io = slot.io.take()?;
-        let (older, newer) = (slot.older, slot.newer);
-        match pool.slots.get_mut(older as usize) {
-            Some(slot) => slot.newer = newer,
-            None => self.oldest = newer,
-        }
-        match pool.slots.get_mut(newer as usize) {
-            Some(slot) => slot.older = older,
-            None => self.newest = older,
-        }
+        let io = pool.slots.get_mut(key.0 as usize)?.io.take()?;
+        let older = pool.ages.older(key.0);
+        pool.ages.detach(&mut self.ages, key.0);
         Some((io, older))
     }
 }

@@ -10,9 +10,9 @@
 //! A write that does not continue the sequence breaks it, until the block leaves.
 
 use super::groups::Groups;
-use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
 use fathom_base::About;
+use fathom_base::{Links, List};
 use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: About = About::new("evicts the block written longest ago, padded to a whole block").text(

@@ -7,9 +7,9 @@
 //! Step 24 of the figure always adds one block less than there are elements to the free pool. But an empty queue gives
 //! no victim, so here the pool grows by the number of evicted pages.
 
-use super::links::{Links, List};
 use super::policy::{Elements, How, Leaving, Policy, Shape};
 use fathom_base::About;
+use fathom_base::{Links, List};
 
 pub(super) const ABOUT: About = About::new("evicts one page from the queue of every flash element at once").text(
     "\

@@ -1,6 +1,6 @@
 //! Groups of slots: the pages of a request, a block or a stream.
 
-use super::links::{Links, List, NONE};
+use fathom_base::links::{Links, List, NONE};
 
 #[derive(Clone, Copy, Debug)]
 struct Group<T> {

@@ -12,9 +12,9 @@
 //! is paid for by the write that made the block recent, so that the cost of a page is constant.
 
 use super::groups::Groups;
-use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
 use fathom_base::About;
+use fathom_base::{Links, List};
 use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: About = About::new("evicts the fullest of the blocks that were not written lately").text(
@@ -76,7 +76,7 @@ impl Order {
     /// Moves the hand once round, because there was no candidate: every block becomes one.
     fn go_round(&mut self) {
         let mut block = self.clock.oldest;
-        while block != super::links::NONE {
+        while block != fathom_base::links::NONE {
             self.nominate(block);
             block = self.ring.newer(block);
         }

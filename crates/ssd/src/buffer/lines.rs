@@ -18,9 +18,9 @@ mod tests;
 
 pub(crate) use parts::{LineSetup, LineView, Out, Piece};
 
-use super::links::{Links, List, NONE};
 use super::masks::Masks;
 use super::{AnyPolicy, WritePolicy};
+use fathom_base::links::{Links, List, NONE};
 use parts::{Line, Parked, Room, Together};
 use rustc_hash::FxHashMap;
 

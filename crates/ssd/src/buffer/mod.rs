@@ -10,7 +10,6 @@ mod fifo;
 mod groups;
 mod lb_clock;
 pub(crate) mod lines;
-mod links;
 mod lru;
 mod masks;
 mod no_cache;

@@ -1,8 +1,8 @@
 //! Whole requests in order: the common part of [`super::fifo`] and [`super::lru`].
 
 use super::groups::Groups;
-use super::links::{Links, List, NONE};
 use super::policy::{How, Leaving, Policy, Shape};
+use fathom_base::links::{Links, List, NONE};
 
 /// Host requests in order of age. With `RENEWED`, a page that is written again moves from its request to the one that
 /// wrote it last.

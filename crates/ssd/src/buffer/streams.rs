@@ -12,9 +12,9 @@
 //! decided here.
 
 use super::groups::Groups;
-use super::links::{Links, List};
 use super::policy::{How, Leaving, Policy, Shape};
 use fathom_base::About;
+use fathom_base::{Links, List};
 use rustc_hash::FxHashMap;
 
 pub(super) const ABOUT: About = About::new("evicts whole sequential streams first, the rest in order of last use").text(

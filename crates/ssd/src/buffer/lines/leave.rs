@@ -2,8 +2,8 @@
 
 use super::WriteLines;
 use super::parts::{LineView, Out};
-use crate::buffer::links::NONE;
 use crate::buffer::policy::{How, Leaving};
+use fathom_base::links::NONE;
 
 impl WriteLines {
     /// Returns the line to evict next. This is the oldest line if it is due or if lines leave in order of age.

@@ -6,8 +6,8 @@
 
 use super::WriteLines;
 use super::parts::{Out, Waiting};
-use crate::buffer::links::NONE;
 use crate::buffer::policy::How;
+use fathom_base::links::NONE;
 
 impl WriteLines {
     /// Returns true if lines or padding pages are set aside.

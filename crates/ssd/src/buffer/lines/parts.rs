@@ -1,8 +1,8 @@
 //! The parts of the write buffer: lines, eviction candidates and batches, lines set aside, and room.
 
 use crate::buffer::WritePolicy;
-use crate::buffer::links::NONE;
 use crate::buffer::policy::{Leaving, Shape};
+use fathom_base::links::NONE;
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,11 @@
 //! not their contents.
 
 use crate::bits::BitSet;
+use fathom_base::Slab;
+use fathom_base::links::{Links, List, NONE};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-const NONE: u32 = u32::MAX;
 const PROBATION: usize = 0;
 const PROTECTED: usize = 1;
 
@@ -18,45 +19,34 @@ const PROTECTED: usize = 1;
 struct Slot {
     entry: u32,
     segment: usize,
-    older: u32,
-    newer: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    oldest: u32,
-    newest: u32,
-    len: usize,
 }
 
 /// The cached entries.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     room: usize,
-    slots: Vec<Slot>,
-    unused: Vec<u32>,
+    slots: Slab<Slot>,
     /// Used for look-ups only: the iteration order has no meaning.
     slot_of: FxHashMap<u32, u32>,
     /// The keys of `slot_of`. It makes look-ups of absent entries, which are most of them, fast.
     held: BitSet,
-    segments: [Segment; 2],
+    links: Links,
+    segments: [List; 2],
+    /// Number of protected entries.
+    protected: usize,
 }
 
 impl Cache {
     /// A cache of `room` entries, at least 1. Entries are numbers below `bound`.
     pub(super) fn new(room: usize, bound: u32) -> Self {
-        let empty = Segment {
-            oldest: NONE,
-            newest: NONE,
-            len: 0,
-        };
         Self {
             room,
-            slots: Vec::new(),
-            unused: Vec::new(),
+            slots: Slab::default(),
             slot_of: FxHashMap::default(),
             held: BitSet::new(bound),
-            segments: [empty; 2],
+            links: Links::default(),
+            segments: [List::default(); 2],
+            protected: 0,
         }
     }
 
@@ -85,88 +75,49 @@ impl Cache {
         if !self.holds(entry) {
             return false;
         }
-        let id = self.slot_of[&entry];
-        self.unlink(id);
-        self.link(id, PROTECTED);
-        let protected = self.segments[PROTECTED];
-        if protected.len > (self.room / 2).max(1) {
-            self.unlink(protected.oldest);
-            self.link(protected.oldest, PROBATION);
+        self.move_to(self.slot_of[&entry], PROTECTED);
+        if self.protected > (self.room / 2).max(1) {
+            self.move_to(self.segments[PROTECTED].oldest, PROBATION);
         }
         true
     }
 
     /// Adds an entry, which must not be cached. There must be room for it.
     pub(super) fn insert(&mut self, entry: u32) {
-        let slot = Slot {
-            entry,
-            segment: PROBATION,
-            older: NONE,
-            newer: NONE,
-        };
-        let id = match self.unused.pop() {
-            Some(id) => {
-                self.slots[id as usize] = slot;
-                id
-            }
-            None => {
-                self.slots.push(slot);
-                (self.slots.len() - 1) as u32
-            }
-        };
+        let segment = PROBATION;
+        let id = self.slots.insert(Slot { entry, segment });
         self.slot_of.insert(entry, id);
         self.held.insert(entry);
-        self.link(id, PROBATION);
+        self.links.append(&mut self.segments[segment], id);
     }
 
     /// Evicts the next entry and returns it.
     pub(super) fn evict(&mut self) -> Option<u32> {
         let oldest = self.segments.map(|segment| segment.oldest);
         let id = oldest.into_iter().find(|&id| id != NONE)?;
-        self.unlink(id);
-        self.unused.push(id);
-        let entry = self.slots[id as usize].entry;
+        let Slot { entry, segment } = self.slots.remove(id)?;
+        self.links.detach(&mut self.segments[segment], id);
+        self.protected -= usize::from(segment == PROTECTED);
         self.slot_of.remove(&entry);
         self.held.remove(entry);
         Some(entry)
     }
 
-    fn link(&mut self, id: u32, segment: usize) {
-        let at = &mut self.segments[segment];
-        at.len += 1;
-        let newest = std::mem::replace(&mut at.newest, id);
-        if newest == NONE {
-            at.oldest = id;
-        } else {
-            self.slots[newest as usize].newer = id;
-        }
-        let slot = &mut self.slots[id as usize];
-        (slot.segment, slot.older, slot.newer) = (segment, newest, NONE);
-    }
-
-    fn unlink(&mut self, id: u32) {
-        let Slot {
-            segment,
-            older,
-            newer,
-            ..
-        } = self.slots[id as usize];
-        let at = &mut self.segments[segment];
-        at.len -= 1;
-        match older {
-            NONE => at.oldest = newer,
-            _ => self.slots[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.segments[segment].newest = older,
-            _ => self.slots[newer as usize].older = older,
-        }
+    /// Makes an entry the newest of a segment.
+    fn move_to(&mut self, id: u32, segment: usize) {
+        let Some(slot) = self.slots.get_mut(id) else {
+            return;
+        };
+        let before = std::mem::replace(&mut slot.segment, segment);
+        self.links.detach(&mut self.segments[before], id);
+        self.links.append(&mut self.segments[segment], id);
+        self.protected -= usize::from(before == PROTECTED);
+        self.protected += usize::from(segment == PROTECTED);
     }
 
     /// Returns the size of the tables in bytes.
     pub(super) fn state_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
-            + self.unused.capacity() * 4
+        self.slots.len() * (size_of::<Slot>() + 8)
             + self.slot_of.capacity() * 8
             + self.held.state_bytes()
     }

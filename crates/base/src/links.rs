@@ -1,10 +1,10 @@
-//! Doubly linked lists of small numbers, in flat arrays. All orders in the buffers are built from them.
+//! Doubly linked lists of small numbers, in flat arrays: the orders of buffers, caches and queues.
 //!
 //! One [`Links`] holds any number of lists, as long as each number is in at most one of them. It does not know the list
 //! of a number, so the caller passes it.
 
 /// Marks the absence of a number.
-pub(super) const NONE: u32 = u32::MAX;
+pub const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
@@ -14,9 +14,11 @@ struct Link {
 
 /// The two ends of a list. Both are [`NONE`] if it is empty.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct List {
-    pub(super) oldest: u32,
-    pub(super) newest: u32,
+pub struct List {
+    /// The number that was added first.
+    pub oldest: u32,
+    /// The number that was added last.
+    pub newest: u32,
 }
 
 impl Default for List {
@@ -29,14 +31,14 @@ impl Default for List {
 impl List {
     /// Returns true if the list is empty.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.oldest == NONE
     }
 }
 
 /// The neighbours of every number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links(Vec<Link>);
+pub struct Links(Vec<Link>);
 
 impl Links {
     #[inline]
@@ -58,7 +60,7 @@ impl Links {
 
     /// Adds a number that is in no list at the newest end.
     #[inline]
-    pub(super) fn append(&mut self, list: &mut List, id: u32) {
+    pub fn append(&mut self, list: &mut List, id: u32) {
         self.set(id, list.newest, NONE);
         match list.newest {
             NONE => list.oldest = id,
@@ -68,18 +70,28 @@ impl Links {
     }
 
     /// Adds a number that is in no list at the oldest end.
-    pub(super) fn prepend(&mut self, list: &mut List, id: u32) {
-        self.set(id, NONE, list.oldest);
-        match list.oldest {
+    pub fn prepend(&mut self, list: &mut List, id: u32) {
+        self.insert(list, NONE, id);
+    }
+
+    /// Adds a number that is in no list behind `older`, or at the oldest end if that is [`NONE`].
+    #[inline]
+    pub fn insert(&mut self, list: &mut List, older: u32, id: u32) {
+        let before = match older {
+            NONE => &mut list.oldest,
+            _ => &mut self.0[older as usize].newer,
+        };
+        let newer = std::mem::replace(before, id);
+        match newer {
             NONE => list.newest = id,
-            oldest => self.0[oldest as usize].older = id,
+            _ => self.0[newer as usize].older = id,
         }
-        list.oldest = id;
+        self.set(id, older, newer);
     }
 
     /// Removes a number from its list.
     #[inline]
-    pub(super) fn detach(&mut self, list: &mut List, id: u32) {
+    pub fn detach(&mut self, list: &mut List, id: u32) {
         let Link { older, newer } = self.0[id as usize];
         match older {
             NONE => list.oldest = newer,
@@ -93,7 +105,7 @@ impl Links {
 
     /// Moves a number to the newest end of its list.
     #[inline]
-    pub(super) fn renew(&mut self, list: &mut List, id: u32) {
+    pub fn renew(&mut self, list: &mut List, id: u32) {
         if list.newest != id {
             self.detach(list, id);
             self.append(list, id);
@@ -102,12 +114,18 @@ impl Links {
 
     /// Returns the number after `id` towards the newest end, or [`NONE`].
     #[inline]
-    pub(super) fn newer(&self, id: u32) -> u32 {
+    pub fn newer(&self, id: u32) -> u32 {
         self.0[id as usize].newer
     }
 
+    /// Returns the number before `id` towards the oldest end, or [`NONE`].
+    #[inline]
+    pub fn older(&self, id: u32) -> u32 {
+        self.0[id as usize].older
+    }
+
     /// Iterates from the oldest to the newest.
-    pub(super) fn iter(&self, list: List) -> impl Iterator<Item = u32> + '_ {
+    pub fn iter(&self, list: List) -> impl Iterator<Item = u32> + '_ {
         let some = |id: u32| Some(id).filter(|&id| id != NONE);
         std::iter::successors(some(list.oldest), move |&id| some(self.newer(id)))
     }
