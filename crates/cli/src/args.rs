@@ -8,7 +8,7 @@ mod study;
 mod texts;
 mod value;
 
-pub(crate) use accuracy::{AccuracyArgs, Families, Methods};
+pub(crate) use accuracy::AccuracyArgs;
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};

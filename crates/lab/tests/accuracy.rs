@@ -85,7 +85,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn an_interrupted_campaign_has_no_answers() {
+fn an_interrupted_campaign_has_the_answers_of_the_finished_drives() {
     struct AfterTheSecond(AtomicU64);
     impl Watcher for AfterTheSecond {
         fn drive_done(&self, done: u64, of: u64) {
@@ -97,7 +97,12 @@ fn an_interrupted_campaign_has_no_answers() {
         }
     }
     let plan = plan(Family::Narrow, 4, &[Parameter::Prefetch]);
-    assert_eq!(run(&plan, &AfterTheSecond(AtomicU64::new(0))), None);
+    let whole = run(&plan, &Unwatched).unwrap();
+    let part = run(&plan, &AfterTheSecond(AtomicU64::new(0))).unwrap_err();
+    assert!((2..4).contains(&part.drives.len()), "{part:?}");
+    assert_eq!(part.answers.len(), part.drives.len());
+    assert!(part.drives.iter().all(|about| whole.drives.contains(about)));
+    assert!(part.answers.iter().all(|one| whole.answers.contains(one)));
 }
 
 /// Lists the answers that are not right, for the message of a failing test.

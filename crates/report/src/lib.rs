@@ -9,10 +9,12 @@
 //! text. The crate does no input or output. Solving is in `fathom-probe`, files are in `fathom-lab`.
 
 pub mod ab;
+pub mod accuracy;
 pub mod chart;
 pub mod compare;
 pub mod diff;
 pub mod html;
+pub mod reproduce;
 pub mod rows;
 pub mod run;
 pub mod screen;

@@ -1,14 +1,22 @@
 //! Arguments of `fathom accuracy`.
 
-use super::value::{SEED_MAX, parameter, seed};
+use super::value::{SEED_MAX, one_of, parameter, seed};
 use clap::Args;
-use fathom_probe::Parameter;
+use fathom_probe::{Method, Parameter};
+use fathom_report::accuracy::Family;
+
+/// The values of `--method`.
+const METHODS: [(&str, &[Method]); 3] = [
+    ("robust", &[Method::Robust]),
+    ("paper", &[Method::Paper]),
+    ("both", &[Method::Robust, Method::Paper]),
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct AccuracyArgs {
     /// Where the drives are drawn from
-    #[arg(long, value_enum, value_name = "FAMILY", default_value_t = Families::Wide)]
-    pub(crate) family: Families,
+    #[arg(long, value_name = "FAMILY", default_value = "wide", value_parser = one_of(Family::ALL.map(|family| (family.name(), family))))]
+    pub(crate) family: Family,
     /// How many drives
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) drives: u64,
@@ -19,8 +27,8 @@ pub(crate) struct AccuracyArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
     pub(crate) skip: u64,
     /// Robust statistics, the papers' procedures, or both on the same drives
-    #[arg(long, value_enum, value_name = "METHOD", default_value_t = Methods::Robust)]
-    pub(crate) method: Methods,
+    #[arg(long, value_name = "METHOD", default_value = "robust", value_parser = one_of(METHODS))]
+    pub(crate) method: &'static [Method],
     /// The papers' grids K times as coarse, with a K-th of the repetitions and totals
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) thin: u32,
@@ -39,19 +47,4 @@ pub(crate) struct AccuracyArgs {
     /// Measure nothing; print the drive with this index, and what is in it
     #[arg(long, value_name = "INDEX", conflicts_with_all = ["drives", "skip", "drive", "method", "thin", "only", "json"])]
     pub(crate) show: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Families {
-    Wide,
-    Narrow,
-    Noise,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Methods {
-    // Without help texts: with them, the help would take a paragraph for every option.
-    Robust,
-    Paper,
-    Both,
 }

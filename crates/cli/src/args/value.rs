@@ -69,16 +69,26 @@ pub(super) fn list() -> PossibleValuesParser {
     PossibleValuesParser::new(lists.map(|kind| PossibleValue::new(kind.list).help(kind.summary)))
 }
 
-pub(super) fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(["robust", "paper"]).map(|name| match name.as_str() {
-        "paper" => Method::Paper,
-        _ => Method::Robust,
+/// Returns a parser of names that stand for values.
+pub(super) fn one_of<T, const N: usize>(
+    named: [(&'static str, T); N],
+) -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let names = named.each_ref().map(|(name, _)| *name);
+    PossibleValuesParser::new(names).try_map(move |name| {
+        let found = named.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.clone()).ok_or("no such name")
     })
 }
 
+pub(super) fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
+    one_of([("robust", Method::Robust), ("paper", Method::Paper)])
+}
+
 pub(super) fn parameter() -> impl clap::builder::TypedValueParser<Value = Parameter> {
-    PossibleValuesParser::new(Parameter::ALL.map(Parameter::name))
-        .try_map(|name| Parameter::from_name(&name).ok_or("no such parameter"))
+    one_of(Parameter::ALL.map(|parameter| (parameter.name(), parameter)))
 }
 
 #[cfg(test)]

@@ -1,32 +1,27 @@
 //! `fathom accuracy`: probes random targets and counts how often the answers are right.
 
-mod shown;
-mod tables;
-
-use crate::args::{AccuracyArgs, Families, Methods};
+use crate::args::AccuracyArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
-use fathom_lab::accuracy::{self, Family, MethodTally, Plan, Results, Watcher, tally};
+use fathom_lab::accuracy::{
+    self, Answer, MethodTally, Plan, Results, Watcher, draw, mapping_unit, read_unit, tally,
+};
 use fathom_probe::{Method, Parameter};
-use rayon::prelude::*;
+use fathom_report::accuracy::{Answered, Campaign, Drawn, Target, answered, target, text};
 use serde::Serialize;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
-    let place = |index| shown::Place {
-        family: family(args.family),
-        seed: args.seed,
-        index,
-    };
     if let Some(index) = args.show {
-        out::data(&shown::target(place(index)))?;
+        out::data(&target(&drawn(args, index)))?;
         return Ok(Exit::Done);
     }
     let plan = plan(args);
     watch::listen()?;
-    let results = probed(&plan, args.quiet);
+    let (results, interrupted) = match accuracy::run(&plan, &Progress { quiet: args.quiet }) {
+        Ok(results) => (results, false),
+        Err(results) => (results, true),
+    };
     let done = results.drives.len() as u64;
-    let interrupted = done < plan.drives;
     if interrupted {
         out::note(&format!(
             "Interrupted: {done} of {} drives were finished.",
@@ -37,6 +32,7 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Negative);
     }
     let tallies = tally(&results);
+    let answers = results.answers.iter().map(shown).collect::<Vec<_>>();
     match args.drive {
         _ if args.json => out::json(&Whole {
             plan: &plan,
@@ -44,8 +40,17 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
             tallies: &tallies,
             results: &results,
         })?,
-        Some(index) => out::data(&shown::answered(place(index), &results.answers))?,
-        None => out::text(&tables::text(&plan, &tallies, &results, out::screen()))?,
+        Some(index) => out::data(&answered(&drawn(args, index), &answers))?,
+        None => {
+            let campaign = Campaign {
+                plan: &plan,
+                done,
+                refused: results.drives.iter().map(|about| about.refused).sum(),
+                tallies: &tallies,
+                answers: &answers,
+            };
+            out::text(&text(&campaign, out::screen()))?;
+        }
     }
     let robust = tallies.iter().find(|t| t.method == Method::Robust);
     Ok(match robust {
@@ -55,60 +60,52 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Probes the drives of a plan, each on its own and in parallel. After an interruption, the result holds the finished
-/// drives, in order.
-fn probed(plan: &Plan, quiet: bool) -> Results {
-    let progress = Progress {
-        quiet,
-        of: plan.drives,
-        done: AtomicU64::new(0),
-    };
-    let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
-    let each: Vec<Option<Results>> = drives
-        .into_par_iter()
-        // One drive per task: their durations differ too much for fixed shares.
-        .with_max_len(1)
-        .map(|index| {
-            let alone = Plan {
-                skip: index,
-                drives: 1,
-                ..plan.clone()
-            };
-            accuracy::run(&alone, &progress)
-        })
-        .collect();
-    let mut all = Results::default();
-    for results in each.into_iter().flatten() {
-        all.drives.extend(results.drives);
-        all.answers.extend(results.answers);
+/// Returns a target with what is shown of it.
+fn drawn(args: &AccuracyArgs, index: u64) -> Drawn {
+    let drawn = draw(args.family, args.seed, index);
+    let truth = drawn.truth.iter();
+    Drawn {
+        family: args.family,
+        seed: args.seed,
+        index,
+        truth: truth.map(|(of, truth)| (*of, truth.to_string())).collect(),
+        target: match &drawn.target {
+            accuracy::Target::Noise(noise) => Target::Noise(format!("{noise:?}")),
+            accuracy::Target::Drive(spec) => Target::Drive {
+                file: spec.to_toml(),
+                run_seed: drawn.run_seed,
+                mapping_unit: mapping_unit(spec).to_string(),
+                read_unit: read_unit(spec).to_string(),
+            },
+        },
     }
-    all
+}
+
+/// Returns what is shown of an answer.
+fn shown(answer: &Answer) -> Answered<'_> {
+    Answered {
+        drive: answer.drive,
+        method: answer.method,
+        parameter: answer.parameter,
+        truth: answer.truth.to_string(),
+        identifiable: answer.truth.is_identifiable(),
+        outcome: answer.outcome,
+        estimate: &answer.estimate,
+    }
 }
 
 fn plan(args: &AccuracyArgs) -> Plan {
     Plan {
-        family: family(args.family),
+        family: args.family,
         seed: args.seed,
         skip: args.drive.unwrap_or(args.skip),
         drives: args.drive.map_or(args.drives, |_| 1),
-        methods: match args.method {
-            Methods::Robust => vec![Method::Robust],
-            Methods::Paper => vec![Method::Paper],
-            Methods::Both => vec![Method::Robust, Method::Paper],
-        },
+        methods: args.method.to_vec(),
         thin: args.thin,
         parameters: Parameter::ALL
             .into_iter()
             .filter(|parameter| args.only.is_empty() || args.only.contains(parameter))
             .collect(),
-    }
-}
-
-fn family(family: Families) -> Family {
-    match family {
-        Families::Wide => Family::Wide,
-        Families::Narrow => Family::Narrow,
-        Families::Noise => Family::Noise,
     }
 }
 
@@ -125,17 +122,13 @@ struct Whole<'a> {
 
 struct Progress {
     quiet: bool,
-    /// Number of drives in all, and number of finished ones.
-    of: u64,
-    done: AtomicU64,
 }
 
 impl Watcher for Progress {
-    fn drive_done(&self, _done: u64, _of: u64) {
-        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        let step = (self.of / 20).max(1);
-        if !self.quiet && (done.is_multiple_of(step) || done == self.of) {
-            out::note(&format!("{done} of {} drives", self.of));
+    fn drive_done(&self, done: u64, of: u64) {
+        let step = (of / 20).max(1);
+        if !self.quiet && (done.is_multiple_of(step) || done == of) {
+            out::note(&format!("{done} of {of} drives"));
         }
     }
 

@@ -1,10 +1,5 @@
 //! `fathom reproduce`: runs a paper's experiments again and compares its claims with the results.
 
-mod charts;
-mod grids;
-mod page;
-mod tally;
-
 use crate::args::ReproduceArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
@@ -12,6 +7,7 @@ use crate::{out, watch};
 use fathom_lab::reproduce::{self, Options, PAPERS, Paper};
 use fathom_lab::store::{self, Passing, SetKind};
 use fathom_lab::study::StudyError;
+use fathom_report::reproduce::{page, text};
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
@@ -46,8 +42,9 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
         }
         ran => ran?,
     };
+    let shown = prepared.shown(paper, &found);
     if let Place::Kept(dir) = &place {
-        let html = page::page(paper, &prepared, &found);
+        let html = page(&shown);
         let json = out::versioned(&found)?;
         let files = [
             (store::REPORT_FILE, html.as_bytes()),
@@ -58,7 +55,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.json {
         out::json(&found)?;
     } else {
-        out::text(&page::text(paper, &prepared, &found, out::screen()))?;
+        out::text(&text(&shown, out::screen()))?;
     }
     Ok(Exit::Done)
 }

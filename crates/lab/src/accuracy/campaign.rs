@@ -1,32 +1,14 @@
 //! Probes many targets in parallel, without knowledge of their parameters.
 
-use super::draw::{Axes, Drawn, Family, Target, draw};
-use super::score::{Outcome, covers, score};
+use super::draw::{Axes, Drawn, Target, draw};
+use super::score::{covers, score};
 use super::truth::Truth;
 use fathom_probe::run::{self, RunConfig, RunError};
 use fathom_probe::{Cost, Estimate, Method, Observer, Parameter, Profile, Space, Stop, Verdict};
+use fathom_report::accuracy::{Outcome, Plan};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// The targets of a campaign and how they are probed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Plan {
-    /// Family that the targets are drawn from.
-    pub family: Family,
-    /// Seed of the targets and of everything random in them.
-    pub seed: u64,
-    /// Index of the first target.
-    pub skip: u64,
-    /// Number of targets.
-    pub drives: u64,
-    /// Methods. Each probes the same targets in the same initial state.
-    pub methods: Vec<Method>,
-    /// Divisor of the number of points in the papers' grids; 1 is the grid as printed.
-    pub thin: u32,
-    /// Parameters to determine.
-    pub parameters: Vec<Parameter>,
-}
 
 /// One answer with its ground truth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,9 +62,11 @@ pub trait Watcher: Sync {
     }
 }
 
-/// Probes every target of the plan with every method. The result does not depend on the number of threads. Returns `None`
-/// if it was interrupted.
-pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Results> {
+/// Probes every target of the plan with every method. The result does not depend on the number of threads.
+///
+/// # Errors
+/// The results of the finished targets, if it was interrupted.
+pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Result<Results, Results> {
     let done = AtomicU64::new(0);
     let drives: Vec<u64> = (plan.skip..plan.skip.saturating_add(plan.drives)).collect();
     let probed: Vec<Option<(About, Vec<Answer>)>> = drives
@@ -96,12 +80,14 @@ pub fn run(plan: &Plan, watcher: &dyn Watcher) -> Option<Results> {
         })
         .collect();
     let mut results = Results::default();
-    for drive in probed {
-        let (about, answers) = drive?;
+    for (about, answers) in probed.into_iter().flatten() {
         results.drives.push(about);
         results.answers.extend(answers);
     }
-    Some(results)
+    match results.drives.len() as u64 == plan.drives {
+        true => Ok(results),
+        false => Err(results),
+    }
 }
 
 fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<(About, Vec<Answer>)> {

@@ -18,9 +18,10 @@ mod score;
 mod tally;
 mod truth;
 
-pub use campaign::{About, Answer, Plan, Results, Watcher, run};
-pub use draw::{Axes, Drawn, Family, Target, draw};
+pub use campaign::{About, Answer, Results, Watcher, run};
+pub use draw::{Axes, Drawn, Target, draw};
+pub use fathom_report::accuracy::{Family, MethodTally, Outcome, Plan};
 pub use noise::{Disturbance, NoiseTarget, Recorded, Recording, RecordingError};
-pub use score::{Outcome, covers, score};
-pub use tally::{INVENTED_MAX, MethodTally, RECALL_MIN, Tally, WRONG_MAX, tally};
+pub use score::{covers, score};
+pub use tally::tally;
 pub use truth::{Right, Sight, Truth, mapping_unit, read_unit};

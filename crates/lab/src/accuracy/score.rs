@@ -2,30 +2,10 @@
 
 use super::truth::{Right, Sight, Truth};
 use fathom_probe::{Estimate, Value, Verdict};
-use serde::Serialize;
+use fathom_report::accuracy::Outcome;
 
 /// Maximum width of an interval that counts as an answer, as a share of the true value.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
-
-/// Result of the comparison of an answer with the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// Identified, and correct.
-    Found,
-    /// Identified and correct, though not required: the parameter is faint or hidden, or the value is right by another
-    /// definition.
-    Extra,
-    /// *Absent* or *not identifiable*, and nothing had to be found.
-    Rejected,
-    /// Identified, and incorrect: another value, an interval that is too wide or misses the truth, or a value of something
-    /// that does not exist.
-    Wrong,
-    /// *Absent* or *not identifiable*, though the parameter is identifiable.
-    Denied,
-    /// *Inconclusive*, or no answer.
-    Open,
-}
 
 /// Compares an answer with the truth.
 ///

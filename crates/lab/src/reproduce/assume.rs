@@ -1,10 +1,10 @@
 //! Judges claims on the runs of their study. A claim that depends on something the paper leaves open is judged under each
 //! assumption; a single assumption is never picked to make it hold.
 
-use super::judge::{Assumed, Judged, judge_there};
+use super::judge::{judge_there, untested};
 use super::look::{Look, point};
-use super::rule::Verdict;
 use super::statement::{Selector, Tested};
+use fathom_report::reproduce::{Assumed, Judged, Verdict};
 
 /// Judges a statement on the runs of its study.
 pub(super) fn judge<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
@@ -43,7 +43,7 @@ fn judge_each<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
         verdict: over_all(&assumed),
         measured: by_verdict(&assumed),
         assumed,
-        ..Judged::of(claim)
+        ..untested(claim)
     }
 }
 

@@ -3,89 +3,10 @@
 
 use super::expected::{Drawing, Sequence, Timeline};
 use super::look::{Look, at};
-use super::measured::Measured;
+use super::measured::over_seeds;
 use super::statement::Selector;
+use fathom_report::reproduce::{ChartFound, LineFound, SequenceFound, SequenceLine, TimelineFound};
 use fathom_run::Totals;
-use serde::Serialize;
-
-/// A chart with its values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChartFound {
-    /// Title of the chart.
-    pub title: String,
-    /// The workload, for a chart about a trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub on: Option<String>,
-    /// The vertical axis, with its unit.
-    pub metric: String,
-    /// The horizontal axis.
-    pub x: String,
-    /// The points on the horizontal axis.
-    pub points: Vec<String>,
-    /// Position of each point; empty if the points are names.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<f64>,
-    /// The axis whose points are the lines.
-    pub each: String,
-    /// The lines.
-    pub lines: Vec<LineFound>,
-}
-
-/// A line of a chart.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LineFound {
-    /// Name of the line.
-    pub name: String,
-    /// One value per point; `None` if the run is missing or lacks this figure.
-    pub values: Vec<Option<Measured>>,
-    /// The paper's value at each point; empty if the paper prints none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub paper: Vec<Option<f64>>,
-}
-
-/// Throughput of each process of a run over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TimelineFound {
-    /// Title of the plot.
-    pub title: String,
-    /// The middle of each interval, in seconds since the start.
-    pub at_s: Vec<f64>,
-    /// MB/s in each interval, per process.
-    pub processes: Vec<Vec<f64>>,
-}
-
-/// Response times over the sequence of accesses.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SequenceFound {
-    /// Title of the plot.
-    pub title: String,
-    /// The lines.
-    pub lines: Vec<SequenceLine>,
-}
-
-/// A line of the plot: the accesses of a run in order of completion, several per point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SequenceLine {
-    /// Name of the line.
-    pub name: String,
-    /// Number of accesses completed before the middle of each point's group.
-    pub accesses: Vec<f64>,
-    /// Mean response time of each group, in seconds.
-    pub response_s: Vec<f64>,
-}
-
-impl ChartFound {
-    /// Returns true if no line has a value: a quick reproduction leaves some runs out.
-    pub fn is_empty(&self) -> bool {
-        self.lines.iter().all(LineFound::is_empty)
-    }
-}
-
-impl LineFound {
-    fn is_empty(&self) -> bool {
-        self.values.iter().all(Option::is_none)
-    }
-}
 
 /// Computes a chart with that title on the runs of its study, or on those of one workload that stands for `trace`.
 pub(super) fn chart<'a>(
@@ -102,7 +23,7 @@ pub(super) fn chart<'a>(
             (drawing.lines.clone(), line.to_owned()),
             (walked.axis.to_owned(), point.to_owned()),
         ]);
-        Measured::of(&here.only(&wanted).each(drawing.metric).ok()?)
+        over_seeds(&here.only(&wanted).each(drawing.metric).ok()?)
     };
     let printed = |line: &str, point: &str| {
         let mut all = drawing.paper.iter();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The figures of a paper and its statements about them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Statements {
+pub(super) struct Statements {
     /// Short name of the paper.
     pub paper: String,
     /// Remarks on its numbers.
@@ -32,7 +32,7 @@ pub struct Statements {
 /// A remark on a paper's numbers.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Remark {
+pub(super) struct Remark {
     /// The text.
     pub text: String,
 }
@@ -40,7 +40,7 @@ pub struct Remark {
 /// Settings of a quick reproduction: one seed, and a part of the accesses.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Quick {
+pub(super) struct Quick {
     /// Number of writes to keep at the start of each workload; without it, a quarter of what generators make.
     pub writes: Option<u64>,
     /// The studies to run; all if none is named.
@@ -55,7 +55,7 @@ pub struct Quick {
 /// name of a row can be used in place of an axis's name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub(super) struct Row {
     /// Name of the row.
     pub name: String,
     /// The axis, or `workload`.
@@ -80,7 +80,7 @@ impl Row {
 /// A figure of the paper, with the paper's statements about it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Panel {
+pub(super) struct Panel {
     /// Number of the figure, or a name if the paper has none.
     pub id: String,
     /// Title of the figure.
@@ -128,7 +128,7 @@ impl Panel {
 /// A chart: a value for each point of one axis, and a line for each point of another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Drawing {
+pub(super) struct Drawing {
     /// Title, if a figure has several charts.
     #[serde(default)]
     pub title: String,
@@ -154,7 +154,7 @@ pub struct Drawing {
 /// A value of a figure as printed in the paper.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Printed {
+pub(super) struct Printed {
     /// The trace, if the chart is about several.
     pub trace: Option<String>,
     /// The line.
@@ -168,7 +168,7 @@ pub struct Printed {
 /// Throughput of each process of a run over time, for the first seed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Timeline {
+pub(super) struct Timeline {
     /// Title of the plot.
     pub title: String,
     /// The study; that of the figure if empty.
@@ -181,7 +181,7 @@ pub struct Timeline {
 /// Response times over the sequence of accesses, with a line for each point of an axis, for the first seed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sequence {
+pub(super) struct Sequence {
     /// Title of the plot.
     pub title: String,
     /// The study; that of the figure if empty.
@@ -202,7 +202,7 @@ impl Statements {
     ///
     /// # Errors
     /// The line, counted from 1 (where known), and a message that says what is wrong there.
-    pub fn from_toml(text: &str) -> Result<Self, (Option<usize>, String)> {
+    pub(super) fn from_toml(text: &str) -> Result<Self, (Option<usize>, String)> {
         let mut statements: Statements = crate::parse::from_toml(text)?;
         statements.figures.iter_mut().for_each(Panel::fill);
         Ok(statements)

@@ -6,80 +6,29 @@
 //! [`rule`](super::rule).
 
 use super::look::{Look, Missing};
-use super::measured::{Measured, Number};
+use super::measured::{Number, over_seeds};
 use super::numbers::{Comparison, numbers};
-use super::rule::{Verdict, all_of, decide};
+use super::rule::{all_of, decide};
 use super::statement::{Test, Tested};
-use serde::Serialize;
+use fathom_report::reproduce::{Judged, Measured, Verdict};
 
-/// Result of testing a statement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Judged {
-    /// The statement.
-    pub text: String,
-    /// Label of its mark in a figure; empty if it has none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub label: String,
-    /// True if the statement is ours and not the paper's.
-    pub ours: bool,
-    /// The study.
-    pub study: String,
-    /// The workload, for a statement about a trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub on: Option<String>,
-    /// The claim, in words.
-    pub claimed: String,
-    /// The claimed size, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<f64>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The measurement, in words; empty if there is none.
-    pub measured: String,
-    /// The measured number, if it is a single one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub number: Option<Measured>,
-    /// Why it does not hold or cannot be told, if the number alone does not show it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub why: String,
-    /// The axes whose points are assumptions.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub assuming: Vec<String>,
-    /// Results under each assumption; empty if the claim assumes nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub assumed: Vec<Assumed>,
-}
-
-/// Result of a claim under one assumption, or under one point of each of several axes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Assumed {
-    /// The points of the axes that the claim names, in its order.
-    pub points: Vec<String>,
-    /// The verdict there.
-    pub verdict: Verdict,
-    /// The measurement there, in words.
-    pub measured: String,
-}
-
-impl Judged {
-    /// A statement before it is tested.
-    pub(super) fn of(claim: &Tested) -> Judged {
-        let (claimed, unit) = claim.test.claimed();
-        Judged {
-            text: claim.text.clone(),
-            label: claim.label.clone().unwrap_or_default(),
-            ours: claim.ours,
-            claimed: claimed.words(unit),
-            size: claimed.size(),
-            assuming: claim.assuming.clone(),
-            ..Judged::default()
-        }
+/// Returns a statement before it is tested.
+pub(super) fn untested(claim: &Tested) -> Judged {
+    let (claimed, unit) = claim.test.claimed();
+    Judged {
+        text: claim.text.clone(),
+        label: claim.label.clone().unwrap_or_default(),
+        ours: claim.ours,
+        claimed: claimed.words(unit),
+        size: claimed.size(),
+        assuming: claim.assuming.clone(),
+        ..Judged::default()
     }
 }
 
 /// Judges a statement on these runs.
 pub(super) fn judge_there<'a>(claim: &'a Tested, runs: &Look<'a>) -> Judged {
-    let judged = Judged::of(claim);
+    let judged = untested(claim);
     let measured = match measure(claim, runs) {
         Ok(measured) => measured,
         Err(missing) => {
@@ -125,7 +74,7 @@ fn measure<'a>(claim: &'a Tested, runs: &Look<'a>) -> Result<Vec<(String, Measur
             .iter()
             .filter_map(|numbers| Some(numbers.get(index)?.number))
             .collect();
-        Some((first.what.clone(), Measured::of(&over)?))
+        Some((first.what.clone(), over_seeds(&over)?))
     });
     Ok(each.collect())
 }

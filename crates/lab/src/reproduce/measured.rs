@@ -1,7 +1,7 @@
 //! Numbers with their 95 % intervals: for one seed, and over several seeds.
 
+use fathom_report::reproduce::Measured;
 use fathom_run::half_width;
-use serde::Serialize;
 
 /// A number from the runs of one seed, with half the width of its interval within the run; 0 if there is no interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,52 +40,18 @@ impl Number {
     }
 }
 
-/// A number with half the width of its 95 % interval: over seeds, or within the run if the study has one seed by design.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Measured {
-    /// Mean over the seeds.
-    pub mean: f64,
-    /// Half the width of the interval; 0 if there is none.
-    pub half: f64,
-    /// Number of seeds.
-    pub seeds: usize,
-}
-
-impl Measured {
-    /// Combines the numbers of all seeds; `None` if there is none.
-    pub(super) fn of(numbers: &[Number]) -> Option<Self> {
-        let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
-        let first = numbers.first()?;
-        Some(Self {
-            mean: values.iter().sum::<f64>() / values.len() as f64,
-            half: match numbers.len() {
-                1 => first.half,
-                _ => half_width(&values, 2).unwrap_or(0.0),
-            },
-            seeds: values.len(),
-        })
-    }
-
-    /// Formats the number with a unit.
-    pub fn words(self, unit: &str) -> String {
-        // Adding 0 turns -0 into 0. About three significant digits are kept.
-        let mean = self.mean + 0.0;
-        let digits = match mean.abs() {
-            0.0 => 0,
-            ..0.01 => 5,
-            ..0.1 => 4,
-            ..1.0 => 3,
-            ..10.0 => 2,
-            _ => 1,
-        };
-        match self.half >= 0.5 * 10_f64.powi(-digits) {
-            true => format!(
-                "{:.*}{unit} (± {:.*})",
-                digits as usize, mean, digits as usize, self.half
-            ),
-            false => format!("{:.*}{unit}", digits as usize, mean),
-        }
-    }
+/// Combines the numbers of all seeds; `None` if there is none.
+pub(super) fn over_seeds(numbers: &[Number]) -> Option<Measured> {
+    let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
+    let first = numbers.first()?;
+    Some(Measured {
+        mean: values.iter().sum::<f64>() / values.len() as f64,
+        half: match numbers.len() {
+            1 => first.half,
+            _ => half_width(&values, 2).unwrap_or(0.0),
+        },
+        seeds: values.len(),
+    })
 }
 
 #[cfg(test)]
@@ -101,7 +67,7 @@ mod tests {
         // By hand: mean 3, deviations -1, 0, 1, standard error 1 / sqrt(3), Student's t with two degrees of freedom 4.3027.
         let of = |values: &[f64]| {
             let numbers: Vec<Number> = values.iter().map(|v| number(*v, 0.5)).collect();
-            Measured::of(&numbers)
+            over_seeds(&numbers)
         };
         let measured = of(&[2.0, 3.0, 4.0]).unwrap();
         assert_eq!(measured.mean, 3.0);

@@ -13,7 +13,7 @@ const SMALL_BYTES: u64 = 256 << 10;
 /// A number of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Metric {
+pub(super) enum Metric {
     /// Time that each outstanding request slot spent on reads, in seconds: the sum of the response times of reads divided
     /// by the number of outstanding requests.
     ReadTime,
@@ -87,7 +87,7 @@ pub enum Metric {
 
 impl Metric {
     /// Returns the label of an axis, with the unit.
-    pub fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::ReadTime => "time waited for reads (s)",
             Self::WriteTime => "time waited for writes (s)",
@@ -149,7 +149,7 @@ impl Metric {
     }
 
     /// Returns the value for a run; `None` if the run does not have this figure.
-    pub fn of(self, record: &RunRecord) -> Option<f64> {
+    pub(super) fn of(self, record: &RunRecord) -> Option<f64> {
         let totals = &record.totals;
         let seconds = totals.duration.0 as f64 / 1e9;
         let rate = |bytes: u64| (seconds > 0.0).then(|| bytes as f64 / 1e6 / seconds);

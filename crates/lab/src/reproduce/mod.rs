@@ -19,14 +19,8 @@ mod run;
 mod statement;
 mod traces;
 
-pub use draw::{ChartFound, LineFound, SequenceFound, SequenceLine, TimelineFound};
-pub use expected::{Panel, Remark, Statements};
-pub use judge::{Assumed, Judged};
-pub use measured::Measured;
 pub use prepare::{Options, Prepared, prepare};
-pub use rule::Verdict;
-pub use run::{Found, PanelFound, run};
-pub use traces::{Kind, Source};
+pub use run::run;
 
 /// A file of a paper: its text and its path.
 pub type File = (&'static str, &'static str);

@@ -1,9 +1,10 @@
 //! Prepares a paper for its runs: selects the studies and workloads, and notes what is left out.
 
-use super::expected::Statements;
-use super::traces::{Found, Known, Source};
+use super::expected::{Panel, Statements};
+use super::traces::{Known, Traces};
 use super::{File, Paper};
 use crate::study::{self, Run, Study, StudyError};
+use fathom_report::reproduce::{Figure, Found, PanelFound, Reproduced, Source};
 use fathom_workload::step::Step;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,12 +26,11 @@ pub struct Options {
 /// A paper that is ready to run.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The figures and statements of the paper.
-    pub statements: Statements,
+    pub(super) statements: Statements,
     /// The workloads that stand for its traces.
-    pub sources: Vec<Source>,
+    pub(super) sources: Vec<Source>,
     /// Messages for the user: what was found, what is missing and what was left out.
-    pub notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     pub(super) studies: Vec<Planned>,
 }
 
@@ -47,6 +47,29 @@ impl Prepared {
     /// Returns the number of runs.
     pub fn runs(&self) -> usize {
         self.studies.iter().map(|planned| planned.runs.len()).sum()
+    }
+
+    /// Returns what is shown of the paper with these results.
+    pub fn shown<'a>(&'a self, paper: &Paper, found: &'a Found) -> Reproduced<'a> {
+        let statements = &self.statements;
+        let panels = statements.figures.iter().zip(&found.panels);
+        let figure = |(panel, found): (&'a Panel, &'a PanelFound)| Figure {
+            title: &panel.title,
+            says: &panel.says,
+            finding: &panel.found,
+            found,
+        };
+        let remarks = statements.remarks.iter();
+        let again = statements.again.values().flatten();
+        Reproduced {
+            name: paper.name,
+            title: paper.title,
+            notes: &self.notes,
+            remarks: remarks.map(|remark| remark.text.as_str()).collect(),
+            again: again.map(String::as_str).collect(),
+            figures: panels.map(figure).collect(),
+            sources: &found.sources,
+        }
     }
 }
 
@@ -80,7 +103,7 @@ pub fn prepare(paper: &Paper, options: &Options) -> Result<Prepared, StudyError>
     let known = paper.traces.map(known).transpose()?;
     let mut notes = Vec::new();
     let mut sources = Vec::new();
-    let mut found = Found::new();
+    let mut found = Traces::new();
     if let Some(known) = &known {
         sources = known.generators();
         found = traces(known, options, writes, &mut notes)?;
@@ -129,14 +152,14 @@ fn traces(
     options: &Options,
     writes: Option<u64>,
     notes: &mut Vec<String>,
-) -> Result<Found, StudyError> {
+) -> Result<Traces, StudyError> {
     let Some(dir) = &options.traces else {
         notes.push(
             "No directory of traces was given (--traces): only generators ran, which are like the paper's traces in \
              published figures and in nothing else."
                 .into(),
         );
-        return Ok(Found::new());
+        return Ok(Traces::new());
     };
     let (found, absent) = known.found(dir, writes)?;
     if !absent.is_empty() {

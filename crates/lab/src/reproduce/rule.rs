@@ -8,59 +8,8 @@
 //! - If the interval does not decide, the claim cannot be told.
 //! - A claim about several comparisons does not hold if it fails for one of them.
 
-use super::measured::Measured;
 use super::statement::Claimed;
-use serde::Serialize;
-
-/// Verdict on a claim.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Holds in direction and, if one is given, in size.
-    Holds,
-    /// Holds under some of the assumptions that the paper leaves open, but not under others.
-    HoldsInPart,
-    /// The direction holds, the size does not.
-    DirectionOnly,
-    /// The measurement contradicts the claim.
-    DoesNotHold,
-    /// The measurements do not suffice to decide.
-    #[default]
-    CannotBeTold,
-}
-
-impl Verdict {
-    /// All verdicts.
-    pub const ALL: [Self; 5] = [
-        Self::Holds,
-        Self::HoldsInPart,
-        Self::DirectionOnly,
-        Self::DoesNotHold,
-        Self::CannotBeTold,
-    ];
-
-    /// Returns the verdict in words, for one claim.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::HoldsInPart => "holds in part",
-            Self::DirectionOnly => "holds in direction only",
-            Self::DoesNotHold => "does not hold",
-            Self::CannotBeTold => "cannot be told",
-        }
-    }
-
-    /// Returns the verdict in words, for several claims.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Holds => "hold",
-            Self::HoldsInPart => "hold under some assumptions",
-            Self::DirectionOnly => "hold in direction only",
-            Self::DoesNotHold => "do not hold",
-            Self::CannotBeTold => "cannot be told",
-        }
-    }
-}
+use fathom_report::reproduce::{Measured, Verdict};
 
 /// Differences below this many percent count as none. The value is ours, not a paper's.
 const NO_DIFFERENCE_PERCENT: f64 = 1.0;

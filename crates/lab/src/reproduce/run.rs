@@ -1,48 +1,15 @@
 //! Runs a paper's studies, computes the drawings of its figures and judges its statements.
 
 use super::assume::judge;
-use super::draw::{ChartFound, SequenceFound, TimelineFound, chart, in_sequence, over_time};
+use super::draw::{chart, in_sequence, over_time};
 use super::expected::{Drawing, Panel};
-use super::judge::Judged;
 use super::look::{Look, at};
 use super::prepare::Prepared;
 use super::statement::Tested;
-use super::traces::Source;
+use super::traces::stands_for;
 use crate::study::{self, Finished, StudyError, Watcher};
-use serde::Serialize;
+use fathom_report::reproduce::{ChartFound, Found, Judged, PanelFound, Source};
 use std::path::Path;
-
-/// Results of a reproduction.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Found {
-    /// The workloads that stand for the paper's traces.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
-    /// The figures, in order.
-    pub panels: Vec<PanelFound>,
-}
-
-/// Results for one figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PanelFound {
-    /// Number of the figure.
-    pub id: String,
-    /// The charts.
-    pub charts: Vec<ChartFound>,
-    /// Plots of the throughput of processes over time.
-    pub timelines: Vec<TimelineFound>,
-    /// Response times over the sequence of accesses.
-    pub sequences: Vec<SequenceFound>,
-    /// The judged statements, in order. One about a trace is judged on each workload that stands for the trace.
-    pub judged: Vec<Judged>,
-}
-
-impl Found {
-    /// Returns all judged statements.
-    pub fn judged(&self) -> impl Iterator<Item = &Judged> {
-        self.panels.iter().flat_map(|panel| &panel.judged)
-    }
-}
 
 /// Runs the studies, except for runs that `dir` already holds, and judges every statement.
 ///
@@ -115,7 +82,7 @@ fn standing<'a>(
     runs: &Look<'a>,
     sources: &'a [Source],
 ) -> Vec<(&'a Source, Look<'a>)> {
-    let of_trace = sources.iter().filter(|source| source.stands_for(trace));
+    let of_trace = sources.iter().filter(|source| stands_for(source, trace));
     let with_runs = of_trace.map(|source| (source, runs.only(&at("workload", &source.name))));
     with_runs
         .filter(|(_, look)| !look.runs.is_empty())

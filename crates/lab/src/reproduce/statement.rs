@@ -13,7 +13,7 @@ pub(super) const ANY: &str = "any";
 /// A statement and its test.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tested {
+pub(super) struct Tested {
     /// The paper's statement, or our question beyond it.
     pub text: String,
     /// Label of its mark in the figure that compares claimed and measured differences; without a label it is not drawn
@@ -42,7 +42,7 @@ pub struct Tested {
 /// The computation on the runs of one seed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Test {
+pub(super) enum Test {
     /// How much better `of` is than the best of `than`, in percent of the latter.
     Gain(Compared),
     /// How much larger `of` is than the best of `than`, in percent of the latter.
@@ -61,7 +61,7 @@ pub enum Test {
 /// Runs compared with other runs, over all points of an axis if one is named.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Compared {
+pub(super) struct Compared {
     /// The runs.
     pub of: Selector,
     /// The runs to compare with.
@@ -79,7 +79,7 @@ pub struct Compared {
 /// Runs along an axis, compared with the first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Walk {
+pub(super) struct Walk {
     /// The runs.
     #[serde(deserialize_with = "one_or_more")]
     pub of: Vec<Selector>,
@@ -92,7 +92,7 @@ pub struct Walk {
 /// Points of an axis compared with one another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Apart {
+pub(super) struct Apart {
     /// The axis.
     pub over: String,
     /// The points to compare; all if none is named.
@@ -105,7 +105,7 @@ pub struct Apart {
 /// Runs by themselves.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct One {
+pub(super) struct One {
     /// The runs.
     #[serde(deserialize_with = "one_or_more")]
     pub of: Vec<Selector>,
@@ -142,7 +142,7 @@ fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Selector>, D::E
 /// Combination of several values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Take {
+pub(super) enum Take {
     /// The mean.
     #[default]
     Mean,
@@ -157,7 +157,7 @@ pub enum Take {
 /// A limit or a size.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Claimed {
+pub(super) enum Claimed {
     /// This size, with the whole interval within the tolerance.
     About {
         /// The paper's value.

@@ -3,69 +3,19 @@
 use super::statement::ANY;
 use crate::source::{self, Workload};
 use crate::study::StudyError;
+use fathom_report::reproduce::{Kind, Source};
 use fathom_trace::Options;
 use fathom_workload::step::{First, Step};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Suffixes that may follow the file name of a trace.
 const ENDINGS: [&str; 4] = ["", ".zst", ".gz", ".xz"];
 
-/// Relation of a workload to the trace that a claim is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A generator that is like the trace in published figures, and in nothing else.
-    Generator,
-    /// A part of the trace.
-    Part,
-    /// The whole trace, as far as the paper used it.
-    Whole,
-    /// A trace that is not in the paper.
-    Other,
-}
-
-impl Kind {
-    /// Returns the kind in words, for one workload.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Generator => {
-                "a generator that is like the trace in published figures and in nothing else"
-            }
-            Self::Part => "a part of the trace, from which nothing follows for the whole",
-            Self::Whole => "the trace",
-            Self::Other => "a trace that is not in the paper",
-        }
-    }
-
-    /// Returns the kind in words, for several workloads.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Generator => "generators",
-            Self::Part => "parts of traces",
-            Self::Whole => "whole traces",
-            Self::Other => "other traces than the paper's",
-        }
-    }
-}
-
-/// A workload and the trace that it stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Source {
-    /// Name of the workload.
-    pub name: String,
-    /// The trace named in the statements.
-    pub of: String,
-    /// Relation of the workload to the trace.
-    pub kind: Kind,
-}
-
-impl Source {
-    /// Returns true if the workload stands for this trace; always true for [`ANY`].
-    pub(super) fn stands_for(&self, trace: &str) -> bool {
-        trace == ANY || trace == self.of
-    }
+/// Returns true if the workload stands for this trace; always true for [`ANY`].
+pub(super) fn stands_for(source: &Source, trace: &str) -> bool {
+    trace == ANY || trace == source.of
 }
 
 /// Contents of `papers/NAME/traces.toml`.
@@ -106,7 +56,7 @@ struct KnownTrace {
 }
 
 /// The traces that were found, and how they are read.
-pub(super) type Found = Vec<(Source, Workload)>;
+pub(super) type Traces = Vec<(Source, Workload)>;
 
 impl Known {
     /// Returns the workloads that stand in for traces.
@@ -128,7 +78,7 @@ impl Known {
         &self,
         dir: &Path,
         most: Option<u64>,
-    ) -> Result<(Found, Vec<String>), StudyError> {
+    ) -> Result<(Traces, Vec<String>), StudyError> {
         std::fs::read_dir(dir).map_err(|source| StudyError::Read {
             path: dir.to_owned(),
             source,

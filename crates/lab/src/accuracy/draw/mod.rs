@@ -10,35 +10,11 @@ use super::truth::Truth;
 use fathom_base::Rng;
 use fathom_block::Device;
 use fathom_probe::Parameter;
+use fathom_report::accuracy::Family;
 use fathom_ssd::{Spec, Ssd};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 pub use axes::Axes;
-
-/// The distribution that targets are drawn from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// Drives with every feature that the model has.
-    Wide,
-    /// The first family, kept so that figures stay comparable: two mappings, clustered blocks of 1, 3 or 5 times a power of
-    /// two, little noise.
-    Narrow,
-    /// No drive, only noise.
-    Noise,
-}
-
-impl Family {
-    /// Returns the value of the command line option.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Wide => "wide",
-            Family::Narrow => "narrow",
-            Family::Noise => "noise",
-        }
-    }
-}
 
 /// The device under probe.
 #[derive(Clone, Debug, PartialEq)]

@@ -81,7 +81,7 @@ impl Data {
     /// Asserts that a workload of the study stands for the trace.
     fn stands(&self, study: &str, trace: Option<&String>) {
         let Some(trace) = trace else { return };
-        let sources = self.sources.iter().filter(|s| s.stands_for(trace));
+        let sources = self.sources.iter().filter(|s| stands_for(s, trace));
         let names: BTreeSet<&String> = sources.map(|s| &s.name).collect();
         let runs = self.runs(study).iter();
         let here = runs.filter_map(|run| run.get("workload"));

@@ -1,10 +1,10 @@
 //! The charts of a reproduced paper.
 
-use super::tally::Group;
-use fathom_lab::reproduce::{
+use super::found::{
     ChartFound, Judged, LineFound, PanelFound, SequenceFound, SequenceLine, TimelineFound, Verdict,
 };
-use fathom_report::chart::{Axis, Chart, Mode, Scale, Series, Unit};
+use super::tally::Group;
+use crate::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 
 /// Ratio between means from which the axis is logarithmic.
 const LOG_RATIO: f64 = 20.0;

@@ -1,7 +1,7 @@
 //! Counts the verdicts of statements, grouped by what they were tested on.
 
-use fathom_lab::reproduce::{Found, Judged, Kind, Prepared, Verdict};
-use fathom_report::table::Table;
+use super::found::{Judged, Kind, Reproduced, Verdict};
+use crate::table::Table;
 use std::collections::BTreeMap;
 
 /// Statements that are counted together.
@@ -63,20 +63,17 @@ impl On<'_> {
 
 /// Groups the statements: the paper's first, then ours, which go beyond it. Statements on generators, on parts of traces and
 /// on whole traces are separate groups.
-pub(super) fn groups(prepared: &Prepared, found: &Found) -> Vec<Group> {
+pub(super) fn groups(paper: &Reproduced<'_>) -> Vec<Group> {
     let kind = |judged: &Judged| {
         let name = judged.on.as_ref()?;
-        let source = found.sources.iter().find(|source| source.name == *name);
+        let source = paper.sources.iter().find(|source| source.name == *name);
         source.map(|source| source.kind)
     };
     let mut groups: BTreeMap<On<'_>, Vec<Verdict>> = Default::default();
-    for judged in found.judged() {
-        let again = prepared.statements.again.values().flatten();
+    for judged in paper.judged() {
         let on = On {
             ours: judged.ours,
-            again: again
-                .map(String::as_str)
-                .find(|study| *study == judged.study),
+            again: paper.again(judged),
             kind: kind(judged),
         };
         groups.entry(on).or_default().push(judged.verdict);
@@ -113,9 +110,9 @@ pub(super) fn table(groups: &[Group]) -> Table {
 }
 
 /// Returns a sentence for each workload with tests that cannot be told because nothing was measured.
-pub(super) fn silent(found: &Found) -> Vec<String> {
+pub(super) fn silent(paper: &Reproduced<'_>) -> Vec<String> {
     let of = |name: &String| {
-        let here = || found.judged().filter(|j| j.on.as_ref() == Some(name));
+        let here = || paper.judged().filter(|j| j.on.as_ref() == Some(name));
         let without: Vec<&Judged> = here()
             .filter(|j| j.number.is_none() && j.measured.is_empty())
             .collect();
@@ -126,9 +123,6 @@ pub(super) fn silent(found: &Found) -> Vec<String> {
             here().count()
         ))
     };
-    found
-        .sources
-        .iter()
-        .filter_map(|source| of(&source.name))
-        .collect()
+    let sources = paper.sources.iter();
+    sources.filter_map(|source| of(&source.name)).collect()
 }

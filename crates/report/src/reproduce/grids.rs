@@ -1,7 +1,7 @@
 //! Tables of claims with assumptions: the measured values under each assumption.
 
-use fathom_lab::reproduce::{Assumed, Judged, PanelFound};
-use fathom_report::table::Table;
+use super::found::{Assumed, Judged, PanelFound};
+use crate::table::Table;
 
 /// Maximum number of assumptions shown as columns; more are shown as rows.
 const BESIDE: usize = 6;

@@ -1,27 +1,28 @@
 //! The tables of a campaign, and whether it keeps the promised accuracy.
 
-use super::shown::miss;
-use fathom_lab::accuracy::{
-    Answer, Family, INVENTED_MAX, MethodTally, Outcome, Plan, RECALL_MIN, Results, Tally, WRONG_MAX,
-};
+use super::answers::miss;
+use super::campaign::{Answered, Campaign, Family, Outcome};
+use super::tally::{INVENTED_MAX, MethodTally, RECALL_MIN, Tally, WRONG_MAX};
+use crate::screen::Screen;
+use crate::table::Table;
+use crate::words::{bytes, duration};
 use fathom_probe::Method;
-use fathom_report::screen::Screen;
-use fathom_report::table::Table;
-use fathom_report::text::{human_bytes, human_duration};
 
-pub(super) fn text(
-    plan: &Plan,
-    tallies: &[MethodTally],
-    results: &Results,
-    screen: Screen,
-) -> String {
-    let refused: u32 = results.drives.iter().map(|about| about.refused).sum();
-    let mut text = match results.drives.len() as u64 {
-        done if done < plan.drives => format!(
+/// Returns the results of a campaign as text for the terminal.
+pub fn text(campaign: &Campaign<'_>, screen: Screen) -> String {
+    let Campaign {
+        plan,
+        done,
+        refused,
+        tallies,
+        ..
+    } = campaign;
+    let mut text = match done < &plan.drives {
+        true => format!(
             "Interrupted: {done} of {} drives were finished, and they alone are counted.\n\n",
             plan.drives
         ),
-        _ => String::new(),
+        false => String::new(),
     };
     text += &format!(
         "Drives {} to {} of seed {}, family {}, each probed blind; {refused} more were drawn that cannot be built.\n",
@@ -30,7 +31,7 @@ pub(super) fn text(
         plan.seed,
         plan.family.name()
     );
-    for tally in tallies {
+    for tally in *tallies {
         text += &format!("\n{}\n\n", title(tally.method, plan.thin));
         text += &parameters(tally).text(screen);
         text += "\n";
@@ -38,7 +39,7 @@ pub(super) fn text(
     }
     text += &comparison(tallies);
     for tally in tallies.iter().filter(|t| t.method == Method::Robust) {
-        text += &misses(&results.answers);
+        text += &misses(campaign.answers);
         text += &promise(plan.family, &tally.all);
     }
     text
@@ -78,8 +79,8 @@ fn parameters(tally: &MethodTally) -> Table {
             tally.extra.to_string(),
             of(tally.rejected, tally.answers - tally.identifiable),
             of(tally.covered.0, tally.covered.1),
-            human_bytes(tally.bytes_written.0),
-            human_duration(tally.device_ns.0),
+            bytes(tally.bytes_written.0),
+            duration(tally.device_ns.0),
         ]);
         table.rows.push(cells);
     }
@@ -140,15 +141,15 @@ fn comparison(tallies: &[MethodTally]) -> String {
         let (written, printed) = (robust.all.bytes_written.1, robust.all.printed_bytes_max);
         text += &format!(
             "\nThe robust method wrote {} in all. As printed the papers' procedures write at most {} on these drives: {}.\n",
-            human_bytes(written),
-            human_bytes(printed),
+            bytes(written),
+            bytes(printed),
             share(written, printed)
         );
         if let Some(paper) = find(Method::Paper) {
             let paper = paper.all.bytes_written.1;
             text += &format!(
                 "As they ran they wrote {}: {}.\n",
-                human_bytes(paper),
+                bytes(paper),
                 share(written, paper)
             );
         }
@@ -165,15 +166,16 @@ fn share(part: u64, whole: u64) -> String {
 
 /// Lists every answer of the robust method that is not right: wrong ones first, then denied ones, then identifiable
 /// parameters left open.
-fn misses(answers: &[Answer]) -> String {
-    let missed = |a: &Answer| match a.outcome {
+fn misses(answers: &[Answered<'_>]) -> String {
+    let missed = |a: &Answered<'_>| match a.outcome {
         Outcome::Wrong => Some(0),
         Outcome::Denied => Some(1),
-        Outcome::Open if a.truth.is_identifiable() => Some(2),
+        Outcome::Open if a.identifiable => Some(2),
         _ => None,
     };
     let robust = answers.iter().filter(|a| a.method == Method::Robust);
-    let mut missed: Vec<(u8, &Answer)> = robust.filter_map(|a| Some((missed(a)?, a))).collect();
+    let mut missed: Vec<(u8, &Answered<'_>)> =
+        robust.filter_map(|a| Some((missed(a)?, a))).collect();
     missed.sort_by_key(|(order, _)| *order);
     let mut text = String::new();
     for (_, answer) in missed {

@@ -1,27 +1,17 @@
 //! A reproduced paper as a page and as text: each figure with the paper's statements, the measured values and the verdicts.
 
 use super::charts::{charts, lead, title};
+use super::found::{ChartFound, Figure, Judged, Measured, PanelFound, Reproduced, Verdict};
 use super::grids::grids;
 use super::tally::{self, Group, groups, sentences, silent};
-use fathom_lab::reproduce::{
-    ChartFound, Found, Judged, Measured, Panel, PanelFound, Paper, Prepared, Verdict,
-};
-use fathom_report::screen::Screen;
-use fathom_report::study::{ClaimRow, Section, StudyPage, Tone, render};
-use fathom_report::table::Table;
+use crate::screen::Screen;
+use crate::study::{ClaimRow, Section, StudyPage, Tone, render};
+use crate::table::Table;
 use std::fmt::Write as _;
 
 const RULES: &str = "Every number is computed for each seed from runs that saw the same workload; what is shown is the mean over \
      seeds, with its 95 % interval, or with that of the run where a study has one seed. Less than 1 % is no difference. Sizes come \
      with a tolerance of ours, which stands beside them.";
-
-/// Returns every panel with its results.
-fn panels<'a>(
-    prepared: &'a Prepared,
-    found: &'a Found,
-) -> impl Iterator<Item = (&'a Panel, &'a PanelFound)> {
-    prepared.statements.figures.iter().zip(&found.panels)
-}
 
 /// Returns the statement, marked if it is ours and not the paper's.
 fn said(judged: &Judged) -> String {
@@ -39,11 +29,12 @@ fn measured(judged: &Judged) -> String {
 }
 
 /// Returns the workload that a statement was tested on, and the study if it is not the one that the statement names.
-fn on(prepared: &Prepared, judged: &Judged) -> String {
-    let again = prepared.statements.again.values().flatten();
-    let again = again.filter(|study| **study == judged.study);
-    let parts = judged.on.iter().chain(again);
-    parts.cloned().collect::<Vec<_>>().join(", ")
+fn on(paper: &Reproduced<'_>, judged: &Judged) -> String {
+    let parts = judged.on.as_deref().into_iter();
+    parts
+        .chain(paper.again(judged))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Returns a sentence on the charts of a figure without runs.
@@ -56,32 +47,34 @@ fn left_out(found: &PanelFound) -> Option<String> {
 }
 
 /// Returns the page.
-pub(super) fn page(paper: &Paper, prepared: &Prepared, found: &Found) -> String {
-    let groups = groups(prepared, found);
-    let claims = panels(prepared, found).flat_map(|(panel, found)| {
-        let judged = found.judged.iter();
+pub fn page(paper: &Reproduced<'_>) -> String {
+    let groups = groups(paper);
+    let claims = paper.figures.iter().flat_map(|figure| {
+        let judged = figure.found.judged.iter();
         judged.map(|judged| ClaimRow {
             text: said(judged),
-            place: place(panel),
-            on: on(prepared, judged),
+            place: place(figure.found),
+            on: on(paper, judged),
             claimed: judged.claimed.clone(),
             measured: measured(judged),
             verdict: judged.verdict.words().into(),
             tone: tone(judged.verdict),
         })
     });
-    let sections = panels(prepared, found).map(|(panel, found)| section(panel, found));
-    let remarks = prepared.statements.remarks.iter();
+    let remarks = paper.remarks.iter();
     render(&StudyPage {
         title: format!("{}, run again", paper.name),
         about: paper.title.into(),
         verdict: sentences(groups.iter().filter(|group| group.first)),
         facts: vec![("Fathom".into(), env!("CARGO_PKG_VERSION").into())],
-        warnings: [prepared.notes.clone(), silent(found)].concat(),
-        sections: [first(&groups)].into_iter().chain(sections).collect(),
+        warnings: [paper.notes, &silent(paper)].concat(),
+        sections: [first(&groups)]
+            .into_iter()
+            .chain(paper.figures.iter().map(section))
+            .collect(),
         claims: claims.collect(),
         rules: RULES.into(),
-        notes: remarks.map(|remark| remark.text.clone()).collect(),
+        notes: remarks.map(|&remark| remark.to_owned()).collect(),
     })
 }
 
@@ -106,33 +99,34 @@ fn tone(verdict: Verdict) -> Tone {
 }
 
 /// Returns the name of a panel: a figure of the paper if its id is a number, otherwise a question of ours.
-fn place(panel: &Panel) -> String {
-    let numbered = panel.id.starts_with(|c: char| c.is_ascii_digit());
+fn place(found: &PanelFound) -> String {
+    let numbered = found.id.starts_with(|c: char| c.is_ascii_digit());
     match numbered {
-        true => format!("Figure {}", panel.id),
-        false => panel.id.clone(),
+        true => format!("Figure {}", found.id),
+        false => found.id.clone(),
     }
 }
 
-fn heading(panel: &Panel) -> String {
-    format!("{}: {}", place(panel), panel.title)
+fn heading(figure: &Figure<'_>) -> String {
+    format!("{}: {}", place(figure.found), figure.title)
 }
 
-fn section(panel: &Panel, found: &PanelFound) -> Section {
+fn section(figure: &Figure<'_>) -> Section {
+    let found = figure.found;
     let mut points = vec![
-        format!("The paper: {}", panel.says),
-        format!("Here: {}", panel.found),
+        format!("The paper: {}", figure.says),
+        format!("Here: {}", figure.finding),
     ];
     // Statements tested on several workloads are in the table of all statements.
     let once = found.judged.iter().filter(|judged| judged.on.is_none());
     points.extend(once.map(sentence));
     points.extend(left_out(found));
     Section {
-        title: heading(panel),
-        text: String::new(),
+        title: heading(figure),
         points,
         charts: charts(found),
         tables: tables(found).collect(),
+        ..Section::default()
     }
 }
 
@@ -182,28 +176,24 @@ fn table(found: &ChartFound) -> Table {
 }
 
 /// Returns the same as text for the terminal.
-pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Screen) -> String {
-    let groups = groups(prepared, found);
-    let mut text = format!("{}, run again\n", paper.name);
-    for group in &groups {
-        let _ = writeln!(text, "{}", sentences([group]));
-    }
-    for note in &prepared.notes {
-        let _ = writeln!(text, "{note}");
-    }
-    for source in &found.sources {
-        let _ = writeln!(text, "- {}: {}", source.name, source.kind.words());
-    }
-    for note in silent(found) {
-        let _ = writeln!(text, "{note}");
-    }
-    for (panel, found) in panels(prepared, found) {
-        let _ = writeln!(text, "\n{}\n  the paper: {}", heading(panel), panel.says);
-        text += &statements(prepared, &found.judged);
-        if let Some(left_out) = left_out(found) {
+pub fn text(paper: &Reproduced<'_>, screen: Screen) -> String {
+    let groups = groups(paper);
+    let sources = paper.sources.iter();
+    let sources = sources.map(|source| format!("- {}: {}", source.name, source.kind.words()));
+    let lines = [format!("{}, run again", paper.name)].into_iter();
+    let lines = lines
+        .chain(groups.iter().map(|group| sentences([group])))
+        .chain(paper.notes.iter().cloned())
+        .chain(sources)
+        .chain(silent(paper));
+    let mut text = lines.map(|line| line + "\n").collect::<String>();
+    for figure in &paper.figures {
+        let _ = writeln!(text, "\n{}\n  the paper: {}", heading(figure), figure.says);
+        text += &statements(paper, &figure.found.judged);
+        if let Some(left_out) = left_out(figure.found) {
             let _ = writeln!(text, "  {left_out}");
         }
-        for table in tables(found) {
+        for table in tables(figure.found) {
             let _ = writeln!(text, "\n{}", table.title);
             text += &table.text(screen);
         }
@@ -212,7 +202,7 @@ pub(super) fn text(paper: &Paper, prepared: &Prepared, found: &Found, screen: Sc
 }
 
 /// Returns a line for each statement, or for each workload that it was tested on.
-fn statements(prepared: &Prepared, judged: &[Judged]) -> String {
+fn statements(paper: &Reproduced<'_>, judged: &[Judged]) -> String {
     let mut text = String::new();
     let mut before = String::new();
     for judged in judged {
@@ -224,7 +214,7 @@ fn statements(prepared: &Prepared, judged: &[Judged]) -> String {
         if claim != before {
             let _ = writeln!(text, "  {claim}:");
         }
-        let _ = writeln!(text, "    {}: {}.", on(prepared, judged), came(judged));
+        let _ = writeln!(text, "    {}: {}.", on(paper, judged), came(judged));
         before = claim;
     }
     text
