@@ -40,6 +40,6 @@ pub use measure::{Measured, measure};
 pub use observer::{Moment, Observer, Played};
 pub use plan::{Plan, WorkloadRecord};
 pub use play::{PlayError, play};
-pub use prepare::{Precondition, prepare};
+pub use prepare::{Precondition, prepare, prepare_watched};
 pub use record::{Counted, CutShort, HostWait, Reshaped, RunRecord};
 pub use recorder::{Recorder, Sink};

@@ -73,6 +73,19 @@ const REST: Dur = Dur(1_000_000_000);
 /// # Errors
 /// The error of the first write that fails.
 pub fn prepare(drive: &mut dyn Subject, state: Precondition, seed: u64) -> Result<(), IoError> {
+    prepare_watched(drive, state, seed, &mut |_| {})
+}
+
+/// As [`prepare`], and reports the number of bytes written so far after each write.
+///
+/// # Errors
+/// The error of the first write that fails.
+pub fn prepare_watched(
+    drive: &mut dyn Subject,
+    state: Precondition,
+    seed: u64,
+    watcher: &mut dyn FnMut(u64),
+) -> Result<(), IoError> {
     let info = drive.info();
     let (capacity, max) = (info.capacity_bytes, info.max_request_bytes);
     let block = u64::from(info.logical_block_bytes);
@@ -83,16 +96,20 @@ pub fn prepare(drive: &mut dyn Subject, state: Precondition, seed: u64) -> Resul
     let filled = drive.fill();
     let starts = (filled / piece..capacity.div_ceil(piece)).map(|i| i * piece);
     let pieces = starts.map(|at| (at.max(filled), (at + piece).min(capacity)));
-    write_all(drive, pieces.map(|(from, to)| (from, to - from)))?;
+    let mut written = filled;
+    let mut count = |bytes: u64| {
+        written += bytes;
+        watcher(written);
+    };
+    let pieces = pieces.map(|(from, to)| (from, to - from));
+    write_all(drive, pieces, &mut count)?;
     if let Precondition::Random { times, bytes } = state {
         let bytes = bytes.0.next_multiple_of(block).min(max).max(block);
         let mut rng = Rng::new(seed, u64::MAX);
         let writes = (capacity as f64 * times / bytes as f64) as u64;
         let places = capacity / bytes;
-        write_all(
-            drive,
-            (0..writes).map(|_| (rng.below(places) * bytes, bytes)),
-        )?;
+        let writes = (0..writes).map(|_| (rng.below(places) * bytes, bytes));
+        write_all(drive, writes, &mut count)?;
     }
     let until = drive.now() + REST;
     let mut done = Vec::new();
@@ -105,6 +122,7 @@ pub fn prepare(drive: &mut dyn Subject, state: Precondition, seed: u64) -> Resul
 fn write_all(
     drive: &mut dyn Subject,
     writes: impl Iterator<Item = (u64, u64)>,
+    count: &mut dyn FnMut(u64),
 ) -> Result<(), IoError> {
     let mut done = Vec::new();
     let mut in_flight = 0;
@@ -123,6 +141,7 @@ fn write_all(
             settle(drive, &mut in_flight)?;
         }
         in_flight += 1;
+        count(len);
     }
     while in_flight > 0 {
         settle(drive, &mut in_flight)?;

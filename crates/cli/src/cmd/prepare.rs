@@ -2,11 +2,10 @@
 
 use crate::failure::Failure;
 use crate::progress::Playing;
-use fathom_base::Time;
-use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveStats, QueueWork, Request, Subject};
+use fathom_block::Device as _;
 use fathom_lab::replay::RunError;
 use fathom_model::Drive;
-use fathom_run::{Precondition, prepare};
+use fathom_run::{Precondition, prepare_watched};
 
 /// Returns the drive in this state.
 ///
@@ -17,59 +16,9 @@ pub(super) fn prepared(mut drive: Drive, state: Precondition, seed: u64) -> Resu
         Precondition::Random { times, .. } => times,
         Precondition::AsIs | Precondition::Fresh | Precondition::Filled => 0.0,
     };
-    let capacity = drive.info().capacity_bytes;
-    let mut watched = Watched {
-        drive: &mut drive,
-        shown: Playing::new(),
-        written: 0,
-        of: (capacity as f64 * (1.0 + again)) as u64,
-    };
-    prepare(&mut watched, state, seed).map_err(RunError::Prepare)?;
-    drop(watched);
+    let of = (drive.info().capacity_bytes as f64 * (1.0 + again)) as u64;
+    let shown = Playing::new();
+    let mut watcher = |written| shown.written(written, of);
+    prepare_watched(&mut drive, state, seed, &mut watcher).map_err(RunError::Prepare)?;
     Ok(drive)
-}
-
-/// Wraps a drive and shows how much of it is written.
-struct Watched<'a> {
-    drive: &'a mut Drive,
-    shown: Playing,
-    written: u64,
-    of: u64,
-}
-
-impl Device for Watched<'_> {
-    fn info(&self) -> &DeviceInfo {
-        self.drive.info()
-    }
-
-    fn now(&self) -> Time {
-        self.drive.now()
-    }
-
-    fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let len = request.len;
-        self.drive.submit(request)?;
-        self.written += len;
-        self.shown.written(self.written, self.of);
-        Ok(())
-    }
-
-    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        self.drive.wait(until, done);
-    }
-}
-
-impl Subject for Watched<'_> {
-    fn stats(&self) -> Option<DriveStats> {
-        self.drive.stats()
-    }
-
-    fn queue(&self) -> Option<QueueWork> {
-        self.drive.queue()
-    }
-
-    fn fill(&mut self) -> u64 {
-        self.written = self.drive.fill();
-        self.written
-    }
 }
