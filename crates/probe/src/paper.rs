@@ -14,7 +14,9 @@ mod scaling;
 use crate::paper::rules::{BufferPair, RatePair};
 use crate::record::Timed;
 use crate::robust::written;
-use crate::{Io, Parameter, Record, Sample, Series, Session, Space, Stop};
+use crate::{
+    Answers, Estimate, Io, Parameter, Probe, Record, Sample, Series, Session, Space, Stop,
+};
 use std::collections::BTreeMap;
 
 /// `write_init`: "sequentially updating all the available sectors". In a read-only run, checks that they were written.
@@ -100,10 +102,28 @@ impl Reads {
         }
         Ok(())
     }
+}
 
-    /// The most that two procedures write, in bytes: each begins with `write_init`.
-    pub(crate) fn bound_of_two(space: &Space) -> u64 {
+/// Two procedures of reads in turn, and the conclusion from both.
+pub(crate) struct TwoReads {
+    pub(crate) parameter: Parameter,
+    pub(crate) reads: [Reads; 2],
+    pub(crate) solve: fn(&Record) -> Estimate,
+}
+
+impl Probe for TwoReads {
+    /// Each begins with `write_init`.
+    fn bound(&self, space: &Space) -> u64 {
         space.bytes().saturating_mul(2)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        let mut each = self.reads.iter();
+        each.try_for_each(|reads| reads.measure(session, self.parameter))
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        (self.solve)(record)
     }
 }
 

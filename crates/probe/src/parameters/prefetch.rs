@@ -15,7 +15,7 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::Prefetch,
-    paper: Some(&paper::Prefetch),
+    paper: Some(&paper::PREFETCH),
 };
 
 const FIGURES: &[Figure] = &[

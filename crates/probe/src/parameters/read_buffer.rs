@@ -18,7 +18,7 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::ReadBuffer,
-    paper: Some(&paper::ReadBuffer),
+    paper: Some(&paper::READ_BUFFER),
 };
 
 const FIGURES: &[Figure] = &[Figure::latency(

@@ -2,54 +2,47 @@
 //! repeated at once with a read after garbage; the second is slower as long as the first fits in the read buffer.
 
 use crate::paper::rules::{BELOW_SHARE, BufferPair, largest_buffered};
-use crate::paper::{Reads, buffer_pairs};
-use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
+use crate::paper::{Reads, TwoReads, buffer_pairs};
+use crate::{Estimate, Parameter, Record, Series, Value};
 
 const PARAMETER: Parameter = Parameter::ReadBuffer;
 
 /// Procedures 3 and 4.
-pub(crate) struct ReadBuffer;
-
-const HIT: Reads = Reads {
-    name: "hit",
-    series: Series::HIT,
-    again: true,
-    fixed: false,
+pub(crate) const READ_BUFFER: TwoReads = TwoReads {
+    parameter: PARAMETER,
+    reads: [
+        Reads {
+            name: "hit",
+            series: Series::HIT,
+            again: true,
+            fixed: false,
+        },
+        Reads {
+            name: "miss",
+            series: Series::MISS,
+            again: false,
+            fixed: false,
+        },
+    ],
+    solve,
 };
-const MISS: Reads = Reads {
-    name: "miss",
-    series: Series::MISS,
-    again: false,
-    fixed: false,
-};
 
-impl Probe for ReadBuffer {
-    fn bound(&self, space: &Space) -> u64 {
-        Reads::bound_of_two(space)
-    }
-
-    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        HIT.measure(session, PARAMETER)?;
-        MISS.measure(session, PARAMETER)
-    }
-
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
-        let pairs = buffer_pairs(record, PARAMETER, [Series::HIT, Series::MISS]);
-        let estimate = match largest_buffered(&pairs, BELOW_SHARE) {
-            Some(bytes) => Estimate::identified(
-                Value::Bytes(bytes),
-                format!("up to {bytes} bytes a read at once again is much shorter"),
-            ),
-            // As for SSD-B: "exactly the same behavior".
-            None if !pairs.is_empty() && !pairs.iter().any(is_shorter) => {
-                Estimate::absent("a read at once again is much shorter at no size")
-            }
-            None => Estimate::inconclusive(
-                "a read at once again is not much shorter at the smallest size, but at others",
-            ),
-        };
-        estimate.figure("sizes", pairs.len() as f64)
-    }
+fn solve(record: &Record) -> Estimate {
+    let pairs = buffer_pairs(record, PARAMETER, [Series::HIT, Series::MISS]);
+    let estimate = match largest_buffered(&pairs, BELOW_SHARE) {
+        Some(bytes) => Estimate::identified(
+            Value::Bytes(bytes),
+            format!("up to {bytes} bytes a read at once again is much shorter"),
+        ),
+        // As for SSD-B: "exactly the same behavior".
+        None if !pairs.is_empty() && !pairs.iter().any(is_shorter) => {
+            Estimate::absent("a read at once again is much shorter at no size")
+        }
+        None => Estimate::inconclusive(
+            "a read at once again is not much shorter at the smallest size, but at others",
+        ),
+    };
+    estimate.figure("sizes", pairs.len() as f64)
 }
 
 fn is_shorter(pair: &BufferPair) -> bool {
