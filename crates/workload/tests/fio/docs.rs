@@ -50,11 +50,6 @@ fn the_page_says_the_defaults() {
         ("iodepth", job.iodepth.to_string()),
         ("numjobs", job.numjobs.to_string()),
         ("rwmixread", job.rwmixread.to_string()),
-        (
-            "random_distribution",
-            job.order.random_distribution.to_string(),
-        ),
-        ("offset", job.area.offset.to_string()),
         ("loops", job.ends.loops.to_string()),
         ("thinktime_blocks", job.pace.thinktime_blocks.to_string()),
         ("fsync", job.flushes.fsync.to_string()),
@@ -64,6 +59,14 @@ fn the_page_says_the_defaults() {
         ("do_verify", u8::from(job.do_verify).to_string()),
     ] {
         assert_eq!(default(name), Some(value), "{name}");
+    }
+    for name in ["random_distribution", "offset"] {
+        let given = format!("[job]\n{name}={}", default(name).unwrap());
+        assert_eq!(
+            parse(&given).unwrap().jobs,
+            parse("[job]").unwrap().jobs,
+            "{name}"
+        );
     }
 }
 

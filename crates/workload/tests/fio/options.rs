@@ -4,9 +4,8 @@
 use super::harness::{Drive, LATENCY, Played, jobs, play};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
-use fathom_workload::program::fio::PrioClass;
 use fathom_workload::program::fio::{
-    Around, HARMLESS, IGNORED, OPTIONS, Problem, REFUSED, parse, parse_with,
+    Amount, Around, HARMLESS, IGNORED, OPTIONS, PrioClass, Problem, REFUSED, parse, parse_with,
 };
 use std::collections::BTreeMap;
 
@@ -312,14 +311,7 @@ fn a_priority_without_a_class_is_best_effort() {
     assert_eq!(priority("prioclass=0\nprio=3"), Some((BestEffort, 3)));
     assert_eq!(priority("prioclass=1\nprio=3"), Some((RealTime, 3)));
     for (number, class) in [(0, BestEffort), (1, RealTime), (2, BestEffort), (3, Idle)] {
-        let text = format!("prioclass={number}");
-        assert_eq!(priority(&text), Some((class, 0)));
-        // The formatted job parses to the same priority.
-        let written = parse(&format!("[a]\n{text}")).unwrap().jobs[0].to_string();
-        assert_eq!(
-            parse(&written).unwrap().jobs[0].priority(),
-            Some((class, 0))
-        );
+        assert_eq!(priority(&format!("prioclass={number}")), Some((class, 0)));
     }
     assert!(parse("[a]\nprioclass=4").is_err());
 }
@@ -357,15 +349,11 @@ fn files_and_variables_stand_for_what_they_hold() {
     let file = parse_with(text, &World).unwrap();
     let said = |job: usize| {
         let job = &file.jobs[job];
-        (
-            job.area.size.map(|size| size.to_string()),
-            job.depth(),
-            job.blocks.bs.read,
-        )
+        (job.area.size, job.depth(), job.blocks.bs.read)
     };
     // "Settings pulled into a section apply to that section only (except global section)".
-    assert_eq!(said(0), (Some("65536".into()), 4, 4096));
-    assert_eq!(said(1), (Some("65536".into()), 1, 4096));
+    assert_eq!(said(0), (Some(Amount::Bytes(65536)), 4, 4096));
+    assert_eq!(said(1), (Some(Amount::Bytes(65536)), 1, 4096));
     for part in [
         "`include` reads jobs/glob.fio",
         "`${SIZE}` in `size` is \"64\"",

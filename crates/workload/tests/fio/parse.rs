@@ -435,7 +435,7 @@ proptest! {
     }
 
     #[test]
-    fn a_job_that_is_printed_is_read_as_the_same(
+    fn a_job_fits_a_drive_or_is_refused(
         lines in prop::collection::vec(line(), 0..12), name in "[a-z\\[\\]]{1,6}", capacity in 0u64..1 << 44
     ) {
         // Lines that are refused are left out.
@@ -447,10 +447,6 @@ proptest! {
             }
         }
         let job = parse(&text).unwrap().jobs.remove(0);
-        let printed = job.to_string();
-        let read = parse(&printed).unwrap_or_else(|error| panic!("{printed}\n{error}"));
-        prop_assert_eq!(&read.jobs, std::slice::from_ref(&job), "{}", printed);
-        // On any drive, the job fits or is refused.
         if let Ok(regions) = job.resolve(capacity, 512) {
             prop_assert_eq!(regions.len(), job.numjobs as usize);
             prop_assert!(regions.iter().all(|region| region.end() <= capacity && region.size > 0));

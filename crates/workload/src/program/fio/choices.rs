@@ -1,6 +1,7 @@
 //! The types of the options' values.
 
 use fathom_block::Op;
+use std::fmt;
 
 /// A value for each of reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +75,13 @@ pub enum Rw {
     RandTrim,
     /// Random reads and writes.
     RandMixed,
+}
+
+impl fmt::Display for Rw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Rw::NAMES.iter().find(|(_, rw)| rw == self);
+        f.write_str(name.map_or("", |(name, _)| name))
+    }
 }
 
 impl Rw {

@@ -25,7 +25,6 @@ mod places;
 mod process;
 mod region;
 mod steer;
-mod text;
 mod value;
 mod written;
 
