@@ -58,25 +58,25 @@ impl Kind {
 
 /// The keys of a workload in a file. Exactly one of `trace`, `generate`, `jobs`, `job` and `program` must be present.
 #[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 struct Written {
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<PathBuf>,
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     read: Options,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     generate: Option<Config>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     jobs: Option<PathBuf>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<program::Config>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     steps: Vec<Step>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     reshape: Option<Reshape>,
 }
 
@@ -119,35 +119,20 @@ impl TryFrom<Written> for Workload {
 
 impl From<Workload> for Written {
     fn from(workload: Workload) -> Self {
-        let written = Self {
+        let mut written = Self {
             name: workload.name,
             steps: workload.steps,
             reshape: workload.reshape,
             ..Self::default()
         };
         match workload.kind {
-            Kind::Trace { path, read } => Self {
-                trace: Some(path),
-                read,
-                ..written
-            },
-            Kind::Generator(config) => Self {
-                generate: Some(config),
-                ..written
-            },
-            Kind::JobFile(path) => Self {
-                jobs: Some(path),
-                ..written
-            },
-            Kind::Jobs(text) => Self {
-                job: Some(text),
-                ..written
-            },
-            Kind::Program(config) => Self {
-                program: Some(config),
-                ..written
-            },
+            Kind::Trace { path, read } => (written.trace, written.read) = (Some(path), read),
+            Kind::Generator(config) => written.generate = Some(config),
+            Kind::JobFile(path) => written.jobs = Some(path),
+            Kind::Jobs(text) => written.job = Some(text),
+            Kind::Program(config) => written.program = Some(config),
         }
+        written
     }
 }
 
