@@ -59,89 +59,85 @@ pub fn page(study: &StudyRows<'_>) -> String {
     })
 }
 
+/// A column: its name and its content.
+type Column<T> = (&'static str, fn(&Row) -> Option<T>);
+
+/// Columns of the table after the points.
+const SHOWN: [Column<String>; 6] = [
+    ("mean response", |row| row.response_ns.map(|r| time(r.mean))),
+    ("95 % interval", |row| {
+        let (low, high) = row.response_ns.and_then(|r| r.low.zip(r.high))?;
+        Some(format!("{} to {}", time(low), time(high)))
+    }),
+    ("p99", |row| row.p99_ns.map(time)),
+    ("accesses/s", |row| {
+        Some(format!("{:.0}", row.accesses_per_second))
+    }),
+    ("write amplification", |row| {
+        row.write_amplification.map(|w| format!("{w:.3}"))
+    }),
+    ("erases", |row| Some(format!("{:.0}", row.erases))),
+];
+
+/// Columns of the comma-separated values after the points.
+const WRITTEN: [Column<f64>; 8] = [
+    ("seeds", |row| Some(row.seeds as f64)),
+    ("mean_response_ns", |row| row.response_ns.map(|r| r.mean)),
+    ("mean_response_low_ns", |row| row.response_ns?.low),
+    ("mean_response_high_ns", |row| row.response_ns?.high),
+    ("p99_ns", |row| row.p99_ns),
+    ("accesses_per_second", |row| Some(row.accesses_per_second)),
+    ("write_amplification", |row| row.write_amplification),
+    ("erases", |row| Some(row.erases)),
+];
+
+fn time(ns: f64) -> String {
+    duration(ns.max(0.0).round() as u64)
+}
+
+/// Returns the names of the columns.
+fn head<'a, T>(
+    study: &'a StudyRows<'_>,
+    columns: &'a [Column<T>],
+) -> impl Iterator<Item = &'a str> {
+    let first = std::iter::once("workload").chain(study.axes.iter().copied());
+    first.chain(columns.iter().map(|(name, _)| *name))
+}
+
+/// Returns the cells of a row: the workload, the points, and these.
+fn cells(row: &Row, more: impl IntoIterator<Item = String>) -> Vec<String> {
+    let points = row.points.iter().map(|(_, point)| point.clone());
+    let first = std::iter::once(row.workload.clone()).chain(points);
+    first.chain(more).collect()
+}
+
 fn table(study: &StudyRows<'_>) -> Table {
-    let numbers = [
-        "mean response",
-        "95 % interval",
-        "p99",
-        "accesses/s",
-        "write amplification",
-        "erases",
-    ];
-    let axes = study.axes.iter().copied();
+    let row = |row: &Row| {
+        cells(
+            row,
+            SHOWN.map(|(_, of)| of(row).unwrap_or_else(|| "-".to_owned())),
+        )
+    };
     Table {
         rows: study.rows.iter().map(row).collect(),
         ..Table::new(
             "All rows",
             "A row for each workload and point, over its seeds. The interval holds the true mean in 95 of 100 cases.",
-            ["workload"].into_iter().chain(axes).chain(numbers),
+            head(study, &SHOWN),
         )
     }
 }
 
-fn row(row: &Row) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let time = |ns: f64| duration(ns.max(0.0).round() as u64);
-    let mut cells = vec![row.workload.clone()];
-    cells.extend(row.points.iter().map(|(_, point)| point.clone()));
-    let response = row.response_ns;
-    cells.push(response.map_or_else(dash, |r| time(r.mean)));
-    let ends = response.and_then(|r| r.low.zip(r.high));
-    cells.push(ends.map_or_else(dash, |(low, high)| {
-        format!("{} to {}", time(low), time(high))
-    }));
-    cells.push(row.p99_ns.map_or_else(dash, time));
-    cells.push(format!("{:.0}", row.accesses_per_second));
-    cells.push(
-        row.write_amplification
-            .map_or_else(dash, |w| format!("{w:.3}")),
-    );
-    cells.push(format!("{:.0}", row.erases));
-    cells
-}
-
 /// Returns a header line and a line per row. Times are in nanoseconds; unknown values are empty.
 pub fn csv(study: &StudyRows<'_>) -> String {
-    let axes = study.axes.iter().map(|&axis| axis.to_owned());
-    let numbers = [
-        "seeds",
-        "mean_response_ns",
-        "mean_response_low_ns",
-        "mean_response_high_ns",
-        "p99_ns",
-        "accesses_per_second",
-        "write_amplification",
-        "erases",
-    ];
-    let head = std::iter::once("workload".to_owned())
-        .chain(axes)
-        .chain(numbers.map(str::to_owned));
-    let head = line(head);
-    let rows: String = study.rows.iter().map(|row| line(cells(row))).collect();
-    head + &rows
-}
-
-fn cells(row: &Row) -> impl Iterator<Item = String> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let response = row.response_ns;
-    let numbers = [
-        Some(row.seeds as f64),
-        response.map(|response| response.mean),
-        response.and_then(|response| response.low),
-        response.and_then(|response| response.high),
-        row.p99_ns,
-        Some(row.accesses_per_second),
-        row.write_amplification,
-        Some(row.erases),
-    ];
-    let points = row.points.iter().map(|(_, point)| point.clone());
-    std::iter::once(row.workload.clone())
-        .chain(points)
-        .chain(numbers.map(number))
+    let row = |row: &Row| line(cells(row, WRITTEN.map(|(_, of)| number(of(row)))));
+    let head = line(head(study, &WRITTEN).map(str::to_owned));
+    head + &study.rows.iter().map(row).collect::<String>()
 }
 
-fn line(cells: impl Iterator<Item = String>) -> String {
-    let cells: Vec<String> = cells.map(|cell| quoted(&cell)).collect();
+fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&cell)).collect();
     cells.join(",") + "\n"
 }
 
@@ -238,12 +234,11 @@ fn fastest_of(name: &str, rows: &[Row]) -> Option<String> {
         .collect();
     all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let ((shortest, fast), (longest, slow)) = (all.first()?, all.last()?);
-    let time = |ns: &f64| duration(ns.round() as u64);
     (all.len() > 1).then(|| {
         format!(
             "{name}: {fast} has the shortest mean response time, {}; {slow} the longest, {}, {:.2} times as long.",
-            time(shortest),
-            time(longest),
+            time(*shortest),
+            time(*longest),
             longest / shortest
         )
     })
@@ -256,6 +251,6 @@ mod tests {
     #[test]
     fn cells_with_commas_and_quotes_are_quoted() {
         let cells = ["a", "b,c", "say \"d\"", ""].map(str::to_owned);
-        assert_eq!(line(cells.into_iter()), "a,\"b,c\",\"say \"\"d\"\"\",\n");
+        assert_eq!(line(cells), "a,\"b,c\",\"say \"\"d\"\"\",\n");
     }
 }

@@ -55,73 +55,65 @@ fn title(method: Method, thin: u32) -> String {
     }
 }
 
+/// A column of a table: its name and its cells.
+type Column = (&'static str, fn(&Tally) -> String);
+
+const COUNTED: [Column; 6] = [
+    ("found", |tally| of(tally.found, tally.identifiable)),
+    ("recall", |tally| percent(tally.recall())),
+    ("wrong", |tally| of(tally.wrong, tally.identified)),
+    ("of identified", |tally| {
+        percent(tally.wrong_of_identified())
+    }),
+    ("denied", |tally| tally.denied.to_string()),
+    ("open", |tally| of(tally.missed, tally.open)),
+];
+const OF_PARAMETERS: [Column; 5] = [
+    ("extra", |tally| tally.extra.to_string()),
+    ("rejected", |tally| {
+        of(tally.rejected, tally.answers - tally.identifiable)
+    }),
+    ("covered", |tally| of(tally.covered.0, tally.covered.1)),
+    ("written", |tally| bytes(tally.bytes_written.0)),
+    ("time", |tally| duration(tally.device_ns.0)),
+];
+const OF_KINDS: [Column; 1] = [("drives", |tally| tally.drives.to_string())];
+
+/// Returns a table with a row for each named tally.
+fn table<'a>(
+    first: &str,
+    more: &[Column],
+    rows: impl Iterator<Item = (String, &'a Tally)>,
+) -> Table {
+    let columns = || COUNTED.iter().chain(more);
+    let head = [first].into_iter().chain(columns().map(|(name, _)| *name));
+    let row = |(name, tally)| {
+        let cells = columns().map(|(_, cell)| cell(tally));
+        [name].into_iter().chain(cells).collect()
+    };
+    Table {
+        rows: rows.map(row).collect(),
+        ..Table::new("", "", head)
+    }
+}
+
 fn parameters(tally: &MethodTally) -> Table {
-    let head = [
-        "parameter",
-        "found",
-        "recall",
-        "wrong",
-        "of identified",
-        "denied",
-        "open",
-        "extra",
-        "rejected",
-        "covered",
-        "written",
-        "time",
-    ];
-    let mut table = Table::new("", "", head);
     let parameters = tally.parameters.iter();
     let named = parameters.map(|(parameter, tally)| (parameter.name(), tally));
-    for (name, tally) in named.chain([("all", &tally.all)]) {
-        let mut cells = counted(name, tally);
-        cells.extend([
-            tally.extra.to_string(),
-            of(tally.rejected, tally.answers - tally.identifiable),
-            of(tally.covered.0, tally.covered.1),
-            bytes(tally.bytes_written.0),
-            duration(tally.device_ns.0),
-        ]);
-        table.rows.push(cells);
-    }
-    table
+    let rows = named.chain([("all", &tally.all)]);
+    let rows = rows.map(|(name, tally)| (name.to_owned(), tally));
+    table("parameter", &OF_PARAMETERS, rows)
 }
 
 /// Returns the table by kind of drive, the mapping first.
 fn kinds(tally: &MethodTally) -> Table {
-    let head = [
-        "kind of drive",
-        "found",
-        "recall",
-        "wrong",
-        "of identified",
-        "denied",
-        "open",
-        "drives",
-    ];
-    let mut table = Table::new("", "", head);
     let mut axes: Vec<_> = tally.axes.iter().collect();
     axes.sort_by_key(|(axis, _)| **axis != "mapping");
-    for (axis, kinds) in axes {
-        for (kind, tally) in kinds {
-            let mut cells = counted(&format!("{axis}: {kind}"), tally);
-            cells.push(tally.drives.to_string());
-            table.rows.push(cells);
-        }
-    }
-    table
-}
-
-fn counted(name: &str, tally: &Tally) -> Vec<String> {
-    vec![
-        name.to_owned(),
-        of(tally.found, tally.identifiable),
-        percent(tally.recall()),
-        of(tally.wrong, tally.identified),
-        percent(tally.wrong_of_identified()),
-        tally.denied.to_string(),
-        of(tally.missed, tally.open),
-    ]
+    let rows = axes.into_iter().flat_map(|(axis, kinds)| {
+        let kinds = kinds.iter();
+        kinds.map(move |(kind, tally)| (format!("{axis}: {kind}"), tally))
+    });
+    table("kind of drive", &OF_KINDS, rows)
 }
 
 fn of(part: u64, whole: u64) -> String {
