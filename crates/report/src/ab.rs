@@ -91,17 +91,11 @@ fn figure(found: &Ab) -> Chart {
             let ends = some().map(|(_, d)| d.interval.map_or(f64::NAN, of));
             ends.collect()
         };
+        let points = some().map(|(place, d)| (f64::from(place), Some(d.percent)));
+        let (low, high) = (end(|[low, _]| low), end(|[_, high]| high));
         Series {
-            name: name.to_owned(),
-            look,
-            mode: Mode::Marks,
-            x: some().map(|(place, _)| f64::from(place)).collect(),
-            y: some().map(|(_, d)| Some(d.percent)).collect(),
-            interval: Some(Interval::of_95_percent(
-                end(|[low, _]| low),
-                end(|[_, high]| high),
-            )),
-            columns: Vec::new(),
+            interval: Some(Interval::of_95_percent(low, high)),
+            ..Series::new(name, look, Mode::Marks, points)
         }
     };
     let [a, b] = &found.stacks;

@@ -189,6 +189,24 @@ pub struct Series {
 }
 
 impl Series {
+    /// Creates a series of points without intervals.
+    pub fn new(
+        name: impl Into<String>,
+        look: usize,
+        mode: Mode,
+        points: impl IntoIterator<Item = (f64, Option<f64>)>,
+    ) -> Series {
+        let (x, y) = points.into_iter().unzip();
+        Series {
+            name: name.into(),
+            look,
+            mode,
+            x,
+            y,
+            ..Series::default()
+        }
+    }
+
     /// Adds 95 % intervals around the heights, given as their half-widths.
     pub fn with_halves(self, halves: &[f64]) -> Series {
         let ends = |sign: f64| -> Vec<f64> {

@@ -165,17 +165,12 @@ fn ratio_figure(comparison: &Comparison, names: &[String]) -> Chart {
             let ends = ratios.iter().map(|ratio| ratio.as_ref().and_then(of));
             ends.map(|end| end.unwrap_or(f64::NAN)).collect()
         };
+        let heights = ratios.iter().enumerate().map(base);
+        let points = (0..).map(f64::from).zip(heights);
+        let (low, high) = (end(|ratio| ratio.low), end(|ratio| ratio.high));
         drawn.then(|| Series {
-            name: name.to_owned(),
-            look,
-            mode: Mode::Marks,
-            x: (0..ratios.len()).map(|place| place as f64).collect(),
-            y: ratios.iter().enumerate().map(base).collect(),
-            interval: Some(Interval::of_95_percent(
-                end(|ratio| ratio.low),
-                end(|ratio| ratio.high),
-            )),
-            columns: Vec::new(),
+            interval: Some(Interval::of_95_percent(low, high)),
+            ..Series::new(name, look, Mode::Marks, points)
         })
     };
     Chart {

@@ -2,10 +2,11 @@
 //! (RFC 4180) for spreadsheets and other programs.
 
 use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
+use crate::run::words::{ends, time};
 use crate::screen::Screen;
 use crate::study::{Section, StudyPage, render};
 use crate::table::Table;
-use crate::words::duration;
+
 use fathom_run::compare::Row;
 use std::collections::BTreeSet;
 
@@ -66,8 +67,7 @@ type Column<T> = (&'static str, fn(&Row) -> Option<T>);
 const SHOWN: [Column<String>; 6] = [
     ("mean response", |row| row.response_ns.map(|r| time(r.mean))),
     ("95 % interval", |row| {
-        let (low, high) = row.response_ns.and_then(|r| r.low.zip(r.high))?;
-        Some(format!("{} to {}", time(low), time(high)))
+        row.response_ns.map(|r| ends(r.low, r.high, time))
     }),
     ("p99", |row| row.p99_ns.map(time)),
     ("accesses/s", |row| {
@@ -90,10 +90,6 @@ const WRITTEN: [Column<f64>; 8] = [
     ("write_amplification", |row| row.write_amplification),
     ("erases", |row| Some(row.erases)),
 ];
-
-fn time(ns: f64) -> String {
-    duration(ns.max(0.0).round() as u64)
-}
 
 /// Returns the names of the columns.
 fn head<'a, T>(
@@ -168,9 +164,8 @@ fn charts(study: &StudyRows<'_>, workloads: &[String]) -> Vec<Chart> {
         .filter(|(.., of)| rows.iter().any(|row| of(row).is_some()));
     let chart = |(title, unit, of): &(&str, Unit, Measure)| {
         let series = (0..).zip(workloads).map(|(look, name)| Series {
-            look,
             interval: (*unit == Unit::Ns).then(|| interval(name, rows)),
-            ..series(name, rows, &places, *of)
+            ..series(name, look, rows, &places, *of)
         });
         Chart {
             title: (*title).to_owned(),
@@ -203,17 +198,10 @@ fn of_workload<'a>(name: &'a str, rows: &'a [Row]) -> impl Iterator<Item = &'a R
 }
 
 /// Returns the series of a workload.
-fn series(name: &str, rows: &[Row], places: &[String], of: Measure) -> Series {
+fn series(name: &str, look: usize, rows: &[Row], places: &[String], of: Measure) -> Series {
     let at = |row: &Row| places.iter().position(|one| *one == place(row));
-    Series {
-        name: name.to_owned(),
-        mode: Mode::Marks,
-        x: of_workload(name, rows)
-            .map(|row| at(row).unwrap_or(0) as f64)
-            .collect(),
-        y: of_workload(name, rows).map(of).collect(),
-        ..Series::default()
-    }
+    let point = |row: &Row| (at(row).unwrap_or(0) as f64, of(row));
+    Series::new(name, look, Mode::Marks, of_workload(name, rows).map(point))
 }
 
 /// Returns the intervals of a workload's mean response times.

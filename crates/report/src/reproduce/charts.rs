@@ -13,13 +13,10 @@ const PAPER: &str = "the paper";
 
 /// Returns the chart of the paper's statements by verdict.
 pub(super) fn lead(groups: &[Group]) -> Chart {
-    let bars = |(look, group): (usize, &Group)| Series {
-        name: format!("{} {}", group.verdicts.len(), group.name),
-        look,
-        mode: Mode::Bars,
-        x: (0..Verdict::ALL.len()).map(|i| i as f64).collect(),
-        y: Verdict::ALL.map(|v| Some(group.count(v) as f64)).to_vec(),
-        ..Series::default()
+    let bars = |(look, group): (usize, &Group)| {
+        let counts = Verdict::ALL.map(|verdict| Some(group.count(verdict) as f64));
+        let name = format!("{} {}", group.verdicts.len(), group.name);
+        Series::new(name, look, Mode::Bars, side_by_side().zip(counts))
     };
     Chart {
         title: "The paper's statements by verdict".into(),
@@ -33,6 +30,11 @@ pub(super) fn lead(groups: &[Group]) -> Chart {
             .collect(),
         ..Chart::default()
     }
+}
+
+/// Returns the positions of names.
+fn side_by_side() -> impl Iterator<Item = f64> {
+    (0..).map(f64::from)
 }
 
 /// Returns all charts of a figure.
@@ -63,8 +65,8 @@ fn draw(found: &ChartFound) -> Chart {
         Some(_) => (Mode::Line, far_apart(found)),
         None => (Mode::Bars, false),
     };
-    let side_by_side = || (0..found.points.len()).map(|index| index as f64);
-    let at = places.clone().unwrap_or_else(|| side_by_side().collect());
+    let names = side_by_side().take(found.points.len());
+    let at = places.clone().unwrap_or_else(|| names.collect());
     let lines = || found.lines.iter().enumerate();
     let measured = lines().map(|(look, line)| measured(look, line, mode, &at));
     let printed = lines().filter(|(_, line)| !line.paper.is_empty());
@@ -85,26 +87,14 @@ fn draw(found: &ChartFound) -> Chart {
 
 fn measured(look: usize, line: &LineFound, mode: Mode, at: &[f64]) -> Series {
     let halves = line.values.iter().map(|v| v.map_or(0.0, |v| v.half));
-    let series = Series {
-        name: line.name.clone(),
-        look,
-        mode,
-        x: at.to_vec(),
-        y: line.values.iter().map(|v| v.map(|v| v.mean)).collect(),
-        ..Series::default()
-    };
-    series.with_halves(&halves.collect::<Vec<f64>>())
+    let means = line.values.iter().map(|v| v.map(|v| v.mean));
+    let points = at.iter().copied().zip(means);
+    Series::new(&line.name, look, mode, points).with_halves(&halves.collect::<Vec<f64>>())
 }
 
 fn printed_by_the_paper(look: usize, line: &LineFound, at: &[f64]) -> Series {
-    Series {
-        name: format!("{}, {PAPER}", line.name),
-        look,
-        mode: Mode::Marks,
-        x: at.to_vec(),
-        y: line.paper.clone(),
-        ..Series::default()
-    }
+    let points = at.iter().copied().zip(line.paper.iter().copied());
+    Series::new(format!("{}, {PAPER}", line.name), look, Mode::Marks, points)
 }
 
 /// Returns charts of the labelled sizes that the paper claims, beside the measured ones: a chart for each workload and
@@ -124,19 +114,10 @@ fn sizes(found: &PanelFound) -> Vec<Chart> {
 }
 
 fn beside(group: &[&Judged]) -> Chart {
-    let series = |name: &str, mode, y: Vec<Option<f64>>| Series {
-        name: name.to_owned(),
-        look: usize::from(mode == Mode::Marks),
-        mode,
-        x: (0..group.len()).map(|index| index as f64).collect(),
-        y,
-        ..Series::default()
-    };
     let ours = group.iter().map(|j| j.number.map(|number| number.mean));
-    let halves = group
-        .iter()
-        .map(|j| j.number.map_or(0.0, |number| number.half));
-    let halves: Vec<f64> = halves.collect();
+    let halves = group.iter().map(|j| j.number.map_or(0.0, |n| n.half));
+    let ours = Series::new("here", 0, Mode::Bars, side_by_side().zip(ours));
+    let theirs = side_by_side().zip(group.iter().map(|j| j.size));
     let place = match &group[0].on {
         Some(on) => format!("; {on}, study {}", group[0].study),
         None => String::new(),
@@ -146,21 +127,18 @@ fn beside(group: &[&Judged]) -> Chart {
         x: Axis::names("", group.iter().map(|j| j.label.clone()).collect()),
         y: Axis::new("difference (%)", Unit::Number, Scale::Linear),
         series: vec![
-            series("here", Mode::Bars, ours.collect()).with_halves(&halves),
-            series(PAPER, Mode::Marks, group.iter().map(|j| j.size).collect()),
+            ours.with_halves(&halves.collect::<Vec<f64>>()),
+            Series::new(PAPER, 1, Mode::Marks, theirs),
         ],
         ..Chart::default()
     }
 }
 
 fn over_time(found: &TimelineFound) -> Option<Chart> {
-    let line = |(look, rates): (usize, &Vec<f64>)| Series {
-        name: format!("process {}", look + 1),
-        look,
-        mode: Mode::Steps,
-        x: found.at_s.iter().map(|s| s * 1e9).collect(),
-        y: rates.iter().map(|rate| Some(rate * 1e6)).collect(),
-        ..Series::default()
+    let line = |(look, rates): (usize, &Vec<f64>)| {
+        let rates = rates.iter().map(|rate| Some(rate * 1e6));
+        let points = found.at_s.iter().map(|s| s * 1e9).zip(rates);
+        Series::new(format!("process {}", look + 1), look, Mode::Steps, points)
     };
     (!found.processes.is_empty()).then(|| Chart {
         title: found.title.clone(),
@@ -173,13 +151,10 @@ fn over_time(found: &TimelineFound) -> Option<Chart> {
 }
 
 fn in_sequence(found: &SequenceFound) -> Option<Chart> {
-    let line = |(look, line): (usize, &SequenceLine)| Series {
-        name: line.name.clone(),
-        look,
-        mode: Mode::Steps,
-        x: line.accesses.clone(),
-        y: line.response_s.iter().map(|s| Some(s * 1e9)).collect(),
-        ..Series::default()
+    let line = |(look, line): (usize, &SequenceLine)| {
+        let times = line.response_s.iter().map(|s| Some(s * 1e9));
+        let points = line.accesses.iter().copied().zip(times);
+        Series::new(&line.name, look, Mode::Steps, points)
     };
     (!found.lines.is_empty()).then(|| Chart {
         title: found.title.clone(),

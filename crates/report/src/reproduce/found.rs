@@ -230,23 +230,21 @@ impl Verdict {
 
     /// Returns the verdict in words, for one claim.
     pub fn words(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::HoldsInPart => "holds in part",
-            Self::DirectionOnly => "holds in direction only",
-            Self::DoesNotHold => "does not hold",
-            Self::CannotBeTold => "cannot be told",
-        }
+        self.both().0
     }
 
     /// Returns the verdict in words, for several claims.
     pub fn plural(self) -> &'static str {
+        self.both().1
+    }
+
+    fn both(self) -> (&'static str, &'static str) {
         match self {
-            Self::Holds => "hold",
-            Self::HoldsInPart => "hold under some assumptions",
-            Self::DirectionOnly => "hold in direction only",
-            Self::DoesNotHold => "do not hold",
-            Self::CannotBeTold => "cannot be told",
+            Self::Holds => ("holds", "hold"),
+            Self::HoldsInPart => ("holds in part", "hold under some assumptions"),
+            Self::DirectionOnly => ("holds in direction only", "hold in direction only"),
+            Self::DoesNotHold => ("does not hold", "do not hold"),
+            Self::CannotBeTold => ("cannot be told", "cannot be told"),
         }
     }
 }

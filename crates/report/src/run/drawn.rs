@@ -1,7 +1,7 @@
 //! Series of runs: one per run on a page of several runs, several of one run on its own page.
 
 use super::stretch::{Stretch, stretches};
-use crate::chart::{Axis, Chart, Scale, Series, Unit};
+use crate::chart::{Axis, Chart, Mode, Scale, Series, Unit};
 use fathom_run::RunRecord;
 
 /// A run with its name in the legend.
@@ -46,14 +46,12 @@ pub(super) fn line(
     points: impl IntoIterator<Item = (f64, Option<f64>)>,
 ) -> Series {
     let several = runs.len() > 1;
-    let (x, y) = points.into_iter().unzip();
-    Series {
-        name: if several { runs[run].name } else { name }.to_owned(),
-        look: if several { run } else { look },
-        x,
-        y,
-        ..Series::default()
-    }
+    let (name, look) = if several {
+        (runs[run].name, run)
+    } else {
+        (name, look)
+    };
+    Series::new(name, look, Mode::Line, points)
 }
 
 /// Returns a line per run over time, with a value or a gap for each stretch.
