@@ -20,6 +20,17 @@ pub struct Access {
 }
 
 impl Access {
+    /// Creates an access to a single disk.
+    pub fn new(at: Time, op: Op, offset: u64, len: u64) -> Self {
+        Self {
+            at,
+            op,
+            offset,
+            len,
+            disk: 0,
+        }
+    }
+
     /// Returns the offset of the first byte after the access.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)

@@ -14,7 +14,7 @@
 //! - Host CPU time is zero in a model.
 //! - A model's time is limited ([`Time::END`]). A request that would end later fails with [`IoErrorKind::EndOfTime`].
 
-use fathom_base::{Dur, Time};
+use fathom_base::{Dur, Time, defaults};
 use std::fmt;
 use std::ops::Range;
 
@@ -137,25 +137,34 @@ impl Completion {
 }
 
 /// The reason why a request failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IoErrorKind {
     /// The offset or the length is not a multiple of the logical block, or the length is zero or over the limit.
+    #[error("not a positive multiple of the logical block within the request limit")]
     Misaligned,
     /// The range ends past the end of the device.
+    #[error("past the end of the device")]
     OutOfRange,
     /// The device does not support the operation.
+    #[error("not supported by the device")]
     Unsupported,
     /// The medium failed.
+    #[error("the medium failed")]
     Medium,
     /// No space is left on the storage below.
+    #[error("no space left")]
     NoSpace,
     /// The device went away.
+    #[error("the device went away")]
     Gone,
     /// The device is read-only.
+    #[error("the device is open for reading only")]
     ReadOnly,
     /// The request would end after [`Time::END`], where a model's clock stops.
+    #[error("ends later than simulated time, which lasts for 500 years")]
     EndOfTime,
     /// Any other failure, with the error number of the operating system.
+    #[error("operating system error {0}")]
     Os(i32),
 }
 
@@ -184,26 +193,6 @@ impl fmt::Display for Op {
     }
 }
 
-impl fmt::Display for IoErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            IoErrorKind::Misaligned => {
-                f.write_str("not a positive multiple of the logical block within the request limit")
-            }
-            IoErrorKind::OutOfRange => f.write_str("past the end of the device"),
-            IoErrorKind::Unsupported => f.write_str("not supported by the device"),
-            IoErrorKind::Medium => f.write_str("the medium failed"),
-            IoErrorKind::NoSpace => f.write_str("no space left"),
-            IoErrorKind::Gone => f.write_str("the device went away"),
-            IoErrorKind::ReadOnly => f.write_str("the device is open for reading only"),
-            IoErrorKind::EndOfTime => {
-                f.write_str("ends later than simulated time, which lasts for 500 years")
-            }
-            IoErrorKind::Os(errno) => write!(f, "operating system error {errno}"),
-        }
-    }
-}
-
 /// The device cannot accept the request now and returns it. Until a request completes, the device also refuses all other
 /// requests of that operation; after that, try again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -212,46 +201,30 @@ impl fmt::Display for IoErrorKind {
 )]
 pub struct Busy(pub Request);
 
-/// The properties that a device reports to any host, not its internals.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Name of the device, for people.
-    pub name: String,
-    /// Addressable capacity, in bytes.
-    pub capacity_bytes: u64,
-    /// Logical block size: the unit of offsets and lengths, in bytes.
-    pub logical_block_bytes: u32,
-    /// Maximum length of a read or write, in bytes.
-    pub max_request_bytes: u64,
-    /// Maximum number of requests in flight.
-    pub queue_depth: u32,
-    /// True if completed writes may be lost at a power cut unless flushed, as the device reports it.
-    pub volatile_cache: bool,
-    /// True if TRIM is supported.
-    pub trim: bool,
-    /// True if writes are refused.
-    pub read_only: bool,
-    /// True if time is simulated; then the same requests take the same time in every run.
-    pub modelled: bool,
-    /// True if the device has a head that seeks, `None` if unknown: `queue/rotational` of Linux.
-    pub rotational: Option<bool>,
-}
-
-/// A modelled device of 1 GiB with queue depth 1 and requests of up to 1 MiB.
-impl Default for DeviceInfo {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            capacity_bytes: 1 << 30,
-            logical_block_bytes: 512,
-            max_request_bytes: 1 << 20,
-            queue_depth: 1,
-            volatile_cache: false,
-            trim: false,
-            read_only: false,
-            modelled: true,
-            rotational: None,
-        }
+defaults! {
+    /// The properties that a device reports to any host, not its internals.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DeviceInfo {
+        /// Name of the device, for people.
+        pub name: String = String::new(),
+        /// Addressable capacity, in bytes.
+        pub capacity_bytes: u64 = 1 << 30,
+        /// Logical block size: the unit of offsets and lengths, in bytes.
+        pub logical_block_bytes: u32 = 512,
+        /// Maximum length of a read or write, in bytes.
+        pub max_request_bytes: u64 = 1 << 20,
+        /// Maximum number of requests in flight.
+        pub queue_depth: u32 = 1,
+        /// True if completed writes may be lost at a power cut unless flushed, as the device reports it.
+        pub volatile_cache: bool = false,
+        /// True if TRIM is supported.
+        pub trim: bool = false,
+        /// True if writes are refused.
+        pub read_only: bool = false,
+        /// True if time is simulated; then the same requests take the same time in every run.
+        pub modelled: bool = true,
+        /// True if the device has a head that seeks, `None` if unknown: `queue/rotational` of Linux.
+        pub rotational: Option<bool> = None,
     }
 }
 
@@ -328,39 +301,29 @@ pub trait Device {
     }
 }
 
-impl<D: Device + ?Sized> Device for Box<D> {
-    fn info(&self) -> &DeviceInfo {
-        (**self).info()
-    }
-    fn now(&self) -> Time {
-        (**self).now()
-    }
-    fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        (**self).submit(request)
-    }
-    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        (**self).wait(until, done);
-    }
-    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
-        (**self).contents(offset, len)
-    }
+/// Implements [`Device`] for a pointer to a device.
+macro_rules! pointer {
+    ($pointer:ty) => {
+        impl<D: Device + ?Sized> Device for $pointer {
+            fn info(&self) -> &DeviceInfo {
+                (**self).info()
+            }
+            fn now(&self) -> Time {
+                (**self).now()
+            }
+            fn submit(&mut self, request: Request) -> Result<(), Busy> {
+                (**self).submit(request)
+            }
+            fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+                (**self).wait(until, done);
+            }
+            fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
+                (**self).contents(offset, len)
+            }
+        }
+    };
 }
 
-/// Allows a layer to borrow the device, so that it can be removed again.
-impl<D: Device + ?Sized> Device for &mut D {
-    fn info(&self) -> &DeviceInfo {
-        (**self).info()
-    }
-    fn now(&self) -> Time {
-        (**self).now()
-    }
-    fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        (**self).submit(request)
-    }
-    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        (**self).wait(until, done);
-    }
-    fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
-        (**self).contents(offset, len)
-    }
-}
+pointer!(Box<D>);
+// Allows a layer to borrow the device, so that it can be removed again.
+pointer!(&mut D);

@@ -3,11 +3,14 @@
 //! Both have a modelled clock, one fixed latency and a bounded queue. They serve to test layers, and to measure the cost
 //! of everything above a drive. Neither models parallelism, a cache or wear; `fathom-ssd` does.
 
-mod clock;
+mod fixed;
 pub mod null;
+mod pages;
 pub mod ram;
 
+pub use fixed::{Fixed, Serve};
 pub use null::NullDevice;
+pub use pages::Pages;
 pub use ram::RamDevice;
 
 use crate::DeviceInfo;
@@ -18,13 +21,9 @@ pub fn modelled_info(name: &str, capacity_bytes: u64) -> DeviceInfo {
     DeviceInfo {
         name: name.to_owned(),
         capacity_bytes,
-        logical_block_bytes: 512,
-        max_request_bytes: 1 << 20,
         queue_depth: 32,
-        volatile_cache: false,
         trim: true,
-        read_only: false,
-        modelled: true,
         rotational: Some(false),
+        ..DeviceInfo::default()
     }
 }

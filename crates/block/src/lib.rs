@@ -4,7 +4,8 @@
 //! This crate contains no drive model, does no real I/O and reads no clock: the device provides the time.
 //!
 //! For tests of code above a device: [`RamDevice`] stores bytes, [`Faulty`] makes requests fail, and
-//! [`modelled_info`](devices::modelled_info) returns the properties of such a device.
+//! [`modelled_info`](devices::modelled_info) returns the properties of such a device. Devices of one latency are a
+//! [`Fixed`](devices::Fixed) over what [serves](devices::Serve) their requests.
 
 mod access;
 pub mod conformance;

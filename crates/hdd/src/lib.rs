@@ -17,7 +17,6 @@ mod link;
 pub mod presets;
 pub mod seek;
 pub mod spec;
-mod store;
 
 pub use engine::{Counters, Hdd};
 pub use geometry::{Geometry, Place, Track, ZoneLayout};

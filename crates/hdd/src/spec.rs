@@ -8,6 +8,8 @@ pub use fathom_base::SpecError;
 use fathom_base::{BadValue, want};
 use fathom_base::{Bytes, Dur, Rate, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 /// Minimum number of cylinders; fewer do not determine a seek curve.
 const CYLINDERS_MIN: u64 = 10;
@@ -203,30 +205,15 @@ impl Spec {
             || format!("1 to {deepest} on this link"),
         )?;
         short("host.command_overhead", host.command_overhead)?;
-        let longest = host.max_request;
-        want(
-            sectors(longest) && longest.0 <= 1 << 30,
-            "host.max_request",
-            longest,
-            || "a positive multiple of 512B, at most 1GiB".into(),
-        )?;
+        size("host.max_request", host.max_request)?;
         let noise = self.noise.command_percent;
-        want(
-            (0.0..=100.0).contains(&noise),
-            "noise.command_percent",
-            noise,
-            || "0 to 100".into(),
-        )
+        within("noise.command_percent", noise, 0.0..=100.0)
     }
 
     fn check_mechanics(&self) -> Result<(), BadValue> {
         let m = &self.mechanics;
-        for (key, n, most) in [
-            ("mechanics.rpm", m.rpm, 100_000),
-            ("mechanics.heads", m.heads, 64),
-        ] {
-            want((1..=most).contains(&n), key, n, || format!("1 to {most}"))?;
-        }
+        within("mechanics.rpm", m.rpm, 1..=100_000)?;
+        within("mechanics.heads", m.heads, 1..=64)?;
         for (key, time) in [
             ("mechanics.seek_full", m.seek_full),
             ("mechanics.head_switch", m.head_switch),
@@ -245,12 +232,7 @@ impl Spec {
     fn check_zones(&self) -> Result<(), BadValue> {
         for zone in &self.zones {
             let n = zone.sectors_per_track;
-            want(
-                (1..=1_000_000).contains(&n),
-                "zones.sectors_per_track",
-                n,
-                || "1 to 1000000".into(),
-            )?;
+            within("zones.sectors_per_track", n, 1..=1_000_000)?;
             want(
                 zone.cylinders > 0,
                 "zones.cylinders",
@@ -302,20 +284,9 @@ impl Spec {
     }
 
     fn check_caches(&self) -> Result<(), BadValue> {
-        let size = "a positive multiple of 512B, at most 1GiB";
         if let Some(cache) = &self.read_cache {
-            want(
-                (1..=1024).contains(&cache.segments),
-                "read_cache.segments",
-                cache.segments,
-                || "1 to 1024".into(),
-            )?;
-            want(
-                sectors(cache.segment) && cache.segment.0 <= 1 << 30,
-                "read_cache.segment",
-                cache.segment,
-                || size.into(),
-            )?;
+            within("read_cache.segments", cache.segments, 1..=1024)?;
+            size("read_cache.segment", cache.segment)?;
             let ahead = cache.read_ahead;
             want(
                 ahead.0.is_multiple_of(SECTOR_BYTES) && ahead <= cache.segment,
@@ -330,12 +301,7 @@ impl Spec {
             )?;
         }
         if let Some(cache) = &self.write_cache {
-            want(
-                sectors(cache.capacity) && cache.capacity.0 <= 1 << 30,
-                "write_cache.capacity",
-                cache.capacity,
-                || size.into(),
-            )?;
+            size("write_cache.capacity", cache.capacity)?;
         }
         Ok(())
     }
@@ -343,6 +309,24 @@ impl Spec {
 
 fn sectors(length: Bytes) -> bool {
     length.0 > 0 && length.0.is_multiple_of(SECTOR_BYTES)
+}
+
+/// Checks the size of a request or of a memory.
+fn size(key: &'static str, size: Bytes) -> Result<(), BadValue> {
+    want(sectors(size) && size.0 <= 1 << 30, key, size, || {
+        "a positive multiple of 512B, at most 1GiB".into()
+    })
+}
+
+/// Checks that a number is in a range.
+fn within<T: PartialOrd + Display>(
+    key: &'static str,
+    n: T,
+    range: RangeInclusive<T>,
+) -> Result<(), BadValue> {
+    want(range.contains(&n), key, &n, || {
+        format!("{} to {}", range.start(), range.end())
+    })
 }
 
 /// Checks a time against the limit of 10 s. Times of a disk are far below it, and sums of them must not overflow.

@@ -71,6 +71,13 @@ macro_rules! kinds {
             $($(#[$doc])* $kind(Box<$drive>),)*
         }
 
+        /// Evaluates an expression with the drive file or the drive of whichever kind a value has.
+        macro_rules! each {
+            ($of:ident, $value:expr, $inner:ident => $call:expr) => {
+                match $value { $($of::$kind($inner) => $call,)* }
+            };
+        }
+
         /// Name and summary of each kind.
         const KINDS: &[(&str, &str)] = &[$((<$spec as Kind>::NAME, <$spec as Kind>::SUMMARY)),*];
 
@@ -98,9 +105,7 @@ macro_rules! kinds {
 
             /// Returns the text of the drive file with all defaults written out.
             pub fn to_toml(&self) -> String {
-                match self {
-                    $(Model::$kind(spec) => spec.to_toml(),)*
-                }
+                each!(Model, self, spec => spec.to_toml())
             }
 
             /// Changes the capacity.
@@ -108,16 +113,12 @@ macro_rules! kinds {
             /// # Errors
             /// Returns [`SpecError`] if the drive cannot have this capacity.
             pub fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
-                match self {
-                    $(Model::$kind(spec) => spec.resize(size),)*
-                }
+                each!(Model, self, spec => spec.resize(size))
             }
 
             /// Returns the capacity of the write buffer, if there is one with a selectable policy.
             pub fn write_buffer(&self) -> Option<Bytes> {
-                match self {
-                    $(Model::$kind(spec) => Kind::write_buffer(&**spec),)*
-                }
+                each!(Model, self, spec => Kind::write_buffer(&**spec))
             }
 
             /// Returns true if a new drive holds no data: it answers reads without flash access, and writes invalidate
@@ -150,55 +151,39 @@ macro_rules! kinds {
 
             /// Returns the wear of its blocks; `None` for a drive that does not count erases. O(blocks).
             pub fn wear(&self) -> Option<Wear> {
-                match self {
-                    $(Drive::$kind(drive) => drive.wear(),)*
-                }
+                each!(Drive, self, drive => drive.wear())
             }
         }
 
         impl Subject for Drive {
             fn stats(&self) -> Option<DriveStats> {
-                match self {
-                    $(Drive::$kind(drive) => drive.stats(),)*
-                }
+                each!(Drive, self, drive => drive.stats())
             }
 
             fn queue(&self) -> Option<QueueWork> {
-                match self {
-                    $(Drive::$kind(drive) => drive.queue(),)*
-                }
+                each!(Drive, self, drive => drive.queue())
             }
 
             fn fill(&mut self) -> u64 {
-                match self {
-                    $(Drive::$kind(drive) => Subject::fill(&mut **drive),)*
-                }
+                each!(Drive, self, drive => Subject::fill(&mut **drive))
             }
         }
 
         impl Device for Drive {
             fn info(&self) -> &DeviceInfo {
-                match self {
-                    $(Drive::$kind(drive) => drive.info(),)*
-                }
+                each!(Drive, self, drive => drive.info())
             }
 
             fn now(&self) -> Time {
-                match self {
-                    $(Drive::$kind(drive) => drive.now(),)*
-                }
+                each!(Drive, self, drive => drive.now())
             }
 
             fn submit(&mut self, request: Request) -> Result<(), Busy> {
-                match self {
-                    $(Drive::$kind(drive) => drive.submit(request),)*
-                }
+                each!(Drive, self, drive => drive.submit(request))
             }
 
             fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-                match self {
-                    $(Drive::$kind(drive) => drive.wait(until, done),)*
-                }
+                each!(Drive, self, drive => drive.wait(until, done))
             }
         }
     };

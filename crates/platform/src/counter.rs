@@ -22,11 +22,7 @@ impl Counter {
 
     /// Creates a counter of a time in seconds.
     pub fn seconds(name: &'static str, value: Dur) -> Self {
-        let value = value.as_secs_f64();
-        Self {
-            name,
-            value,
-            unit: "s",
-        }
+        let (value, unit) = (value.as_secs_f64(), "s");
+        Self { name, value, unit }
     }
 }

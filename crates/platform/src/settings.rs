@@ -1,57 +1,40 @@
 //! The settings of the machine under a program: memory, write-back, read-ahead and processors.
 
-use fathom_base::{BadValue, Bytes, Dur, want};
+use fathom_base::{BadValue, Bytes, Dur, defaults, want};
 use fathom_fs::files::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
-/// The machine that a program runs on. The defaults are those of the machine in `irbw` Table 3 and of Linux 2.6.23.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct System {
-    /// Memory for pages. All of it is page cache.
-    pub memory: Bytes,
-    /// Dirty pages, in percent of the memory, above which they are written in the background
-    /// (`vm.dirty_background_ratio`: 5 from Linux 2.6.22 on, 10 before).
-    pub background_percent: f64,
-    /// Dirty pages and pages being written, in percent of the memory, above which writers to files wait
-    /// (`vm.dirty_ratio`: 10 from Linux 2.6.22 on, 40 before).
-    pub dirty_percent: f64,
-    /// Time from the first change of a transaction to its commit (`commit=` of ext3).
-    pub commit: Dur,
-    /// Time from the commit of metadata until it is written to its place (`vm.dirty_expire_centisecs`).
-    pub expire: Dur,
-    /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
-    pub window: u32,
-    /// Maximum length of a write-back, which consists of contiguous pages.
-    pub longest_write: Bytes,
-    /// Maximum read-ahead, a power of two in pages (`read_ahead_kb`). No read is longer.
-    pub read_ahead: Bytes,
-    /// Whether reading a file changes its inode (ext3 without `noatime`).
-    pub access_times: bool,
-    /// Number of processors. Computing is first come, first served.
-    pub processors: u32,
-    /// Computing time of an operation on a file: opening, creating, deleting, a system call. An assumption.
-    pub operation_time: Dur,
-    /// Computing time of a page of 4 KiB that is read or written. An assumption: a copy of 4 KiB.
-    pub page_time: Dur,
-}
-
-impl Default for System {
-    fn default() -> Self {
-        Self {
-            memory: Bytes::gib(2),
-            background_percent: 5.0,
-            dirty_percent: 10.0,
-            commit: Dur::ms(5_000),
-            expire: Dur::ms(30_000),
-            window: 128,
-            longest_write: Bytes::mib(1),
-            read_ahead: Bytes::kib(128),
-            access_times: true,
-            processors: 2,
-            operation_time: Dur::us(10),
-            page_time: Dur::us(2),
-        }
+defaults! {
+    /// The machine that a program runs on. The defaults are those of the machine in `irbw` Table 3 and of Linux 2.6.23.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+    pub struct System {
+        /// Memory for pages. All of it is page cache.
+        pub memory: Bytes = Bytes::gib(2),
+        /// Dirty pages, in percent of the memory, above which they are written in the background
+        /// (`vm.dirty_background_ratio`: 5 from Linux 2.6.22 on, 10 before).
+        pub background_percent: f64 = 5.0,
+        /// Dirty pages and pages being written, in percent of the memory, above which writers to files wait
+        /// (`vm.dirty_ratio`: 10 from Linux 2.6.22 on, 40 before).
+        pub dirty_percent: f64 = 10.0,
+        /// Time from the first change of a transaction to its commit (`commit=` of ext3).
+        pub commit: Dur = Dur::ms(5_000),
+        /// Time from the commit of metadata until it is written to its place (`vm.dirty_expire_centisecs`).
+        pub expire: Dur = Dur::ms(30_000),
+        /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
+        pub window: u32 = 128,
+        /// Maximum length of a write-back, which consists of contiguous pages.
+        pub longest_write: Bytes = Bytes::mib(1),
+        /// Maximum read-ahead, a power of two in pages (`read_ahead_kb`). No read is longer.
+        pub read_ahead: Bytes = Bytes::kib(128),
+        /// Whether reading a file changes its inode (ext3 without `noatime`).
+        pub access_times: bool = true,
+        /// Number of processors. Computing is first come, first served.
+        pub processors: u32 = 2,
+        /// Computing time of an operation on a file: opening, creating, deleting, a system call. An assumption.
+        pub operation_time: Dur = Dur::us(10),
+        /// Computing time of a page of 4 KiB that is read or written. An assumption: a copy of 4 KiB.
+        pub page_time: Dur = Dur::us(2),
     }
 }
 

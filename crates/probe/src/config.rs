@@ -3,34 +3,36 @@
 use crate::error::{REGION_BLOCKS_MIN, REGION_BYTES_MIN, RunError};
 use crate::record::Target;
 use crate::{Method, Parameter, RecordMeta};
-use fathom_base::Dur;
+use fathom_base::{Dur, defaults};
 use fathom_block::DeviceInfo;
 use std::ops::Range;
 
-/// What to measure, how, and within which limits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunConfig {
-    /// The seed of every random choice.
-    pub seed: u64,
-    /// The method.
-    pub method: Method,
-    /// The parameters to measure. Those that they need ([`crate::Probe::after`]) are added; [`crate::plan`] sets the order.
-    pub parameters: Vec<Parameter>,
-    /// Whether the run must write nothing.
-    pub read_only: bool,
-    /// The most bytes to write; no limit if absent.
-    pub budget_bytes: Option<u64>,
-    /// The longest time to take, on the drive's clock; no limit if absent.
-    pub budget_time: Option<Dur>,
-    /// The part of the drive to use, in bytes; the whole drive if absent.
-    pub region: Option<Range<u64>>,
-    /// By how much the papers' grids are thinned; 1 is as printed.
-    pub thin: u32,
-    /// The description of the drive for the record; [`target_of`](crate::run::target_of) the device if absent.
-    pub target: Option<Target>,
-    /// Whether the cheapest parameter comes first ([`crate::plan`]). If absent, it does under a budget. A run that resumes
-    /// the record of a real drive uses the order of that record.
-    pub cheapest_first: Option<bool>,
+defaults! {
+    /// What to measure, how, and within which limits.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RunConfig {
+        /// The seed of every random choice.
+        pub seed: u64 = 0,
+        /// The method.
+        pub method: Method = Method::default(),
+        /// The parameters to measure. Those that they need ([`crate::Probe::after`]) are added; [`crate::plan`] sets the order.
+        pub parameters: Vec<Parameter> = Parameter::ALL.to_vec(),
+        /// Whether the run must write nothing.
+        pub read_only: bool = false,
+        /// The most bytes to write; no limit if absent.
+        pub budget_bytes: Option<u64> = None,
+        /// The longest time to take, on the drive's clock; no limit if absent.
+        pub budget_time: Option<Dur> = None,
+        /// The part of the drive to use, in bytes; the whole drive if absent.
+        pub region: Option<Range<u64>> = None,
+        /// By how much the papers' grids are thinned; 1 is as printed.
+        pub thin: u32 = 1,
+        /// The description of the drive for the record; [`target_of`](crate::run::target_of) the device if absent.
+        pub target: Option<Target> = None,
+        /// Whether the cheapest parameter comes first ([`crate::plan`]). If absent, it does under a budget. A run that resumes
+        /// the record of a real drive uses the order of that record.
+        pub cheapest_first: Option<bool> = None,
+    }
 }
 
 impl RunConfig {
@@ -49,23 +51,6 @@ impl RunConfig {
                 cheapest_first: Some(record.cheapest_first),
                 ..self
             },
-        }
-    }
-}
-
-impl Default for RunConfig {
-    fn default() -> Self {
-        Self {
-            seed: 0,
-            method: Method::default(),
-            parameters: Parameter::ALL.to_vec(),
-            read_only: false,
-            budget_bytes: None,
-            budget_time: None,
-            region: None,
-            thin: 1,
-            target: None,
-            cheapest_first: None,
         }
     }
 }

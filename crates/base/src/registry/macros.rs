@@ -168,6 +168,30 @@ macro_rules! keys {
     };
 }
 
+/// Defines a structure with the default value of each field after `=`. Unlike [`keys!`](crate::keys), it derives nothing but
+/// [`Default`] and lists no keys.
+#[macro_export]
+macro_rules! defaults {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$attr:meta])* $field_vis:vis $field:ident: $type:ty = $default:expr,)+
+    }) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $(
+                $(#[$attr])*
+                #[doc = concat!("\n\nDefault: `", stringify!($default), "`.")]
+                $field_vis $field: $type,
+            )+
+        }
+
+        impl ::std::default::Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+    };
+}
+
 /// Evaluates to true if an attribute makes files use `-` for `_`; `rename_all` must be the first part of the attribute.
 #[doc(hidden)]
 #[macro_export]

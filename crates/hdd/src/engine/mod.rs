@@ -15,9 +15,9 @@ use crate::geometry::{Geometry, Phase, TURN};
 use crate::link::Link;
 use crate::seek::SeekCurve;
 use crate::spec::{Spec, SpecError};
-use crate::store::Store;
 use fathom_base::event::LANES;
 use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
+use fathom_block::devices::Pages;
 use fathom_block::simulated::{self, Clock, Progress, Simulated};
 use fathom_block::{
     Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, Request, Subject,
@@ -106,7 +106,7 @@ pub struct Hdd {
     incoming: VecDeque<u32>,
     /// True if the first entry of `incoming` has been counted as a stall.
     stalled: bool,
-    store: Option<Store>,
+    store: Option<Pages>,
     counters: Counters,
     rotation_wait: Phase,
 }
@@ -146,7 +146,7 @@ impl Hdd {
     /// Makes the disk store the bytes that are written from now on, and return them to reads; writes without data write
     /// zeros. Uses memory for all written data. Only for a disk that was never written.
     pub fn keep_data(mut self) -> Self {
-        self.store = Some(Store::default());
+        self.store = Some(Pages::default());
         self
     }
 
@@ -224,7 +224,10 @@ impl Hdd {
         match request.op {
             Op::Read => Some(store.read(offset, len)),
             Op::Write => {
-                store.write(offset, len, request.data.as_deref());
+                match &request.data {
+                    Some(data) => store.write(offset, data),
+                    None => store.zero(offset, len),
+                }
                 None
             }
             Op::Flush | Op::Trim => None,

@@ -2,139 +2,90 @@
 
 use super::choices::{Amount, Distribution, Each, Engine, Pace, PrioClass, Rw, Sequencer};
 use super::lengths::{Lengths, Range, Split};
-use fathom_base::Dur;
+use fathom_base::{Dur, defaults};
 use fathom_block::Op;
 
-/// The order of a job's offsets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Order {
-    /// The number in `rw=randread:N`: a new place is drawn every N accesses; 1 if there is none.
-    pub rw_every: u64,
-    /// The number in `rw=read:N`: bytes that a sequential job skips between two accesses.
-    pub rw_skip: u64,
-    /// `rw_sequencer`.
-    pub rw_sequencer: Sequencer,
-    /// `percentage_random`, each in 0..=100.
-    pub percentage_random: Each<u32>,
-    /// `random_distribution`.
-    pub random_distribution: Distribution,
-    /// `norandommap`.
-    pub norandommap: bool,
-}
-
-impl Default for Order {
-    fn default() -> Self {
-        Self {
-            rw_every: 1,
-            rw_skip: 0,
-            rw_sequencer: Sequencer::Sequential,
-            percentage_random: Each::all(100),
-            random_distribution: Distribution::Random,
-            norandommap: false,
-        }
+defaults! {
+    /// The order of a job's offsets.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Order {
+        /// The number in `rw=randread:N`: a new place is drawn every N accesses; 1 if there is none.
+        pub rw_every: u64 = 1,
+        /// The number in `rw=read:N`: bytes that a sequential job skips between two accesses.
+        pub rw_skip: u64 = 0,
+        /// `rw_sequencer`.
+        pub rw_sequencer: Sequencer = Sequencer::Sequential,
+        /// `percentage_random`, each in 0..=100.
+        pub percentage_random: Each<u32> = Each::all(100),
+        /// `random_distribution`.
+        pub random_distribution: Distribution = Distribution::Random,
+        /// `norandommap`.
+        pub norandommap: bool = false,
     }
 }
 
-/// The lengths of accesses, and the alignment of their offsets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocks {
-    /// `bs`, in bytes, above 0.
-    pub bs: Each<u64>,
-    /// `bsrange`; takes precedence over `bs`. `most` is a multiple of `least`.
-    pub bsrange: Option<Each<Range>>,
-    /// `bssplit`; takes precedence over `bs` and `bsrange`. The percentages of each operation add up to 100.
-    pub bssplit: Option<Each<Vec<Split>>>,
-    /// `blockalign`, in bytes; 0 if not set, which means the smallest block.
-    pub blockalign: Each<u64>,
-}
-
-impl Default for Blocks {
-    fn default() -> Self {
-        Self {
-            bs: Each::all(4096),
-            bsrange: None,
-            bssplit: None,
-            blockalign: Each::all(0),
-        }
+defaults! {
+    /// The lengths of accesses, and the alignment of their offsets.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Blocks {
+        /// `bs`, in bytes, above 0.
+        pub bs: Each<u64> = Each::all(4096),
+        /// `bsrange`; takes precedence over `bs`. `most` is a multiple of `least`.
+        pub bsrange: Option<Each<Range>> = None,
+        /// `bssplit`; takes precedence over `bs` and `bsrange`. The percentages of each operation add up to 100.
+        pub bssplit: Option<Each<Vec<Split>>> = None,
+        /// `blockalign`, in bytes; 0 if not set, which means the smallest block.
+        pub blockalign: Each<u64> = Each::all(0),
     }
 }
 
-/// Rate limits and think times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pacing {
-    /// `rate`, in bytes per second; 0 for no limit.
-    pub rate: Each<u64>,
-    /// `rate_iops`, in accesses per second; 0 for no limit.
-    pub rate_iops: Each<u64>,
-    /// `rate_process`.
-    pub rate_process: Pace,
-    /// `thinktime`; zero for none.
-    pub thinktime: Dur,
-    /// `thinktime_blocks`, at least 1.
-    pub thinktime_blocks: u64,
-}
-
-impl Default for Pacing {
-    fn default() -> Self {
-        Self {
-            rate: Each::all(0),
-            rate_iops: Each::all(0),
-            rate_process: Pace::Linear,
-            thinktime: Dur::ZERO,
-            thinktime_blocks: 1,
-        }
+defaults! {
+    /// Rate limits and think times.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Pacing {
+        /// `rate`, in bytes per second; 0 for no limit.
+        pub rate: Each<u64> = Each::all(0),
+        /// `rate_iops`, in accesses per second; 0 for no limit.
+        pub rate_iops: Each<u64> = Each::all(0),
+        /// `rate_process`.
+        pub rate_process: Pace = Pace::Linear,
+        /// `thinktime`; zero for none.
+        pub thinktime: Dur = Dur::ZERO,
+        /// `thinktime_blocks`, at least 1.
+        pub thinktime_blocks: u64 = 1,
     }
 }
 
-/// The part of the drive that the processes work on, and the amount of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Area {
-    /// `size`; `None` for the rest of the drive after `offset`.
-    pub size: Option<Amount>,
-    /// `io_size`, in bytes; `None` for the same as `size`.
-    pub io_size: Option<u64>,
-    /// `offset`.
-    pub offset: Amount,
-    /// `offset_increment`.
-    pub offset_increment: Amount,
-}
-
-impl Default for Area {
-    fn default() -> Self {
-        Self {
-            size: None,
-            io_size: None,
-            offset: Amount::Bytes(0),
-            offset_increment: Amount::Bytes(0),
-        }
+defaults! {
+    /// The part of the drive that the processes work on, and the amount of data.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Area {
+        /// `size`; `None` for the rest of the drive after `offset`.
+        pub size: Option<Amount> = None,
+        /// `io_size`, in bytes; `None` for the same as `size`.
+        pub io_size: Option<u64> = None,
+        /// `offset`.
+        pub offset: Amount = Amount::Bytes(0),
+        /// `offset_increment`.
+        pub offset_increment: Amount = Amount::Bytes(0),
     }
 }
 
-/// When a process ends, and from what time its accesses count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
-    /// `number_ios`, accesses per loop; 0 for no limit.
-    pub number_ios: u64,
-    /// `ramp_time`: accesses that complete before its end are excluded from the statistics, and `runtime` starts after
-    /// it.
-    pub ramp_time: Dur,
-    /// `runtime`; `None` for no limit.
-    pub runtime: Option<Dur>,
-    /// `time_based`.
-    pub time_based: bool,
-    /// `loops`, at least 1.
-    pub loops: u64,
-}
-
-impl Default for Ends {
-    fn default() -> Self {
-        Self {
-            number_ios: 0,
-            ramp_time: Dur::ZERO,
-            runtime: None,
-            time_based: false,
-            loops: 1,
-        }
+defaults! {
+    /// When a process ends, and from what time its accesses count.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Ends {
+        /// `number_ios`, accesses per loop; 0 for no limit.
+        pub number_ios: u64 = 0,
+        /// `ramp_time`: accesses that complete before its end are excluded from the statistics, and `runtime` starts after
+        /// it.
+        pub ramp_time: Dur = Dur::ZERO,
+        /// `runtime`; `None` for no limit.
+        pub runtime: Option<Dur> = None,
+        /// `time_based`.
+        pub time_based: bool = false,
+        /// `loops`, at least 1.
+        pub loops: u64 = 1,
     }
 }
 
@@ -166,69 +117,46 @@ pub struct Schedule {
     pub exit_all: bool,
 }
 
-/// A section of a job file. Omitted options have fio's defaults.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Job {
-    /// `name`, or the name of the section.
-    pub name: String,
-    /// `rw`.
-    pub rw: Rw,
-    /// The order of its offsets.
-    pub order: Order,
-    /// The lengths of accesses, and the alignment of their offsets.
-    pub blocks: Blocks,
-    /// `ioengine`.
-    pub ioengine: Engine,
-    /// `iodepth`, at least 1, as in the file; [`Job::depth`] is the effective value.
-    pub iodepth: u32,
-    /// `numjobs`, in 1..=4096.
-    pub numjobs: u32,
-    /// `rwmixread`, in 0..=100.
-    pub rwmixread: u32,
-    /// Rate limits and think times.
-    pub pace: Pacing,
-    /// The part of the drive that the processes work on, and the amount of data.
-    pub area: Area,
-    /// When a process ends, and from what time its accesses count.
-    pub ends: Ends,
-    /// `verify=crc32c`.
-    pub verify: bool,
-    /// `do_verify`.
-    pub do_verify: bool,
-    /// When the job flushes.
-    pub flushes: Flushes,
-    /// `randseed`; `None` for the seed of the run.
-    pub randseed: Option<u64>,
-    /// When the job starts, and which jobs its end terminates.
-    pub schedule: Schedule,
-    /// `prio`, in 0..=7; 0 is the highest.
-    pub prio: Option<u8>,
-    /// `prioclass`.
-    pub prioclass: Option<PrioClass>,
-}
-
-impl Default for Job {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            rw: Rw::Read,
-            order: Order::default(),
-            blocks: Blocks::default(),
-            ioengine: Engine::Sync,
-            iodepth: 1,
-            numjobs: 1,
-            rwmixread: 50,
-            pace: Pacing::default(),
-            area: Area::default(),
-            ends: Ends::default(),
-            verify: false,
-            do_verify: true,
-            flushes: Flushes::default(),
-            randseed: None,
-            schedule: Schedule::default(),
-            prio: None,
-            prioclass: None,
-        }
+defaults! {
+    /// A section of a job file. Omitted options have fio's defaults.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Job {
+        /// `name`, or the name of the section.
+        pub name: String = String::new(),
+        /// `rw`.
+        pub rw: Rw = Rw::Read,
+        /// The order of its offsets.
+        pub order: Order = Order::default(),
+        /// The lengths of accesses, and the alignment of their offsets.
+        pub blocks: Blocks = Blocks::default(),
+        /// `ioengine`.
+        pub ioengine: Engine = Engine::Sync,
+        /// `iodepth`, at least 1, as in the file; [`Job::depth`] is the effective value.
+        pub iodepth: u32 = 1,
+        /// `numjobs`, in 1..=4096.
+        pub numjobs: u32 = 1,
+        /// `rwmixread`, in 0..=100.
+        pub rwmixread: u32 = 50,
+        /// Rate limits and think times.
+        pub pace: Pacing = Pacing::default(),
+        /// The part of the drive that the processes work on, and the amount of data.
+        pub area: Area = Area::default(),
+        /// When a process ends, and from what time its accesses count.
+        pub ends: Ends = Ends::default(),
+        /// `verify=crc32c`.
+        pub verify: bool = false,
+        /// `do_verify`.
+        pub do_verify: bool = true,
+        /// When the job flushes.
+        pub flushes: Flushes = Flushes::default(),
+        /// `randseed`; `None` for the seed of the run.
+        pub randseed: Option<u64> = None,
+        /// When the job starts, and which jobs its end terminates.
+        pub schedule: Schedule = Schedule::default(),
+        /// `prio`, in 0..=7; 0 is the highest.
+        pub prio: Option<u8> = None,
+        /// `prioclass`.
+        pub prioclass: Option<PrioClass> = None,
     }
 }
 

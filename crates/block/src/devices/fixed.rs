@@ -1,0 +1,83 @@
+//! A device that completes everything after a fixed time, over a store of bytes.
+
+use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Request};
+use fathom_base::{Dur, EventQueue, Time};
+
+/// What a request does to the bytes of a device.
+pub trait Serve {
+    /// Executes a valid request. Returns the bytes of a read.
+    ///
+    /// # Errors
+    /// The reason why the request fails.
+    fn serve(&mut self, request: &Request) -> Result<Option<Box<[u8]>>, IoErrorKind>;
+}
+
+/// A device with a modelled clock and a bounded queue, whose requests take effect when they are submitted.
+#[derive(Clone, Debug)]
+pub struct Fixed<S> {
+    info: DeviceInfo,
+    latency: Dur,
+    now: Time,
+    /// The requests in flight in order of (time, submission).
+    pending: EventQueue<Completion>,
+    pub(super) served: S,
+}
+
+impl<S: Default> Fixed<S> {
+    /// Creates a device with the properties `info` (its time is always modelled) that completes everything after
+    /// `latency`.
+    pub fn new(info: DeviceInfo, latency: Dur) -> Self {
+        Self {
+            info: DeviceInfo {
+                modelled: true,
+                rotational: Some(false),
+                ..info
+            },
+            latency,
+            now: Time::ZERO,
+            pending: EventQueue::default(),
+            served: S::default(),
+        }
+    }
+}
+
+impl<S: Serve> Device for Fixed<S> {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        if self.pending.len() >= self.info.queue_depth as usize {
+            return Err(Busy(request));
+        }
+        let served = self.info.check(&request).and_then(|()| {
+            let served = self.served.serve(&request);
+            served.map_err(|kind| request.error(kind))
+        });
+        let (result, data) = match served {
+            Ok(data) => (Ok(()), data),
+            Err(error) => (Err(error), None),
+        };
+        let completed = self.now + self.latency;
+        let completion = Completion::of(&request, self.now..completed, result, data);
+        self.pending.push(completed, completion);
+        Ok(())
+    }
+
+    /// Jumps to the next completion or to `until`.
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        let until = until.max(self.now);
+        match self.pending.next_at() {
+            Some(at) => self.now = at.max(self.now).min(until),
+            None if until == Time::MAX => {}
+            None => self.now = until,
+        }
+        while self.pending.next_at().is_some_and(|at| at <= self.now) {
+            done.extend(self.pending.pop().map(|(_, completion)| completion));
+        }
+    }
+}
