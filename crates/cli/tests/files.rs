@@ -157,6 +157,10 @@ fn a_damaged_compressed_file_is_called_damaged() {
         fs::write(dir.join(&name), &whole[..whole.len() / 2]).unwrap();
         let (_, said) = replay();
         assert!(said.contains("ends before its"), "{said}");
+        let mut lenient = fathom(dir);
+        lenient.args(["convert", &name, "out.parquet", "--lenient"]);
+        let unconfirmed = predicates::str::contains("no checksum confirms the last");
+        lenient.assert().success().stderr(unconfirmed);
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Buffer {
     failure: Option<io::Error>,
     /// Number of lines returned so far.
     lines: u64,
+    /// Number of the last lines or records returned that no checksum has confirmed.
+    unconfirmed: u64,
 }
 
 impl Buffer {
@@ -41,6 +43,7 @@ impl Buffer {
             ended: false,
             failure: None,
             lines: 0,
+            unconfirmed: 0,
         }
     }
 
@@ -64,6 +67,22 @@ impl Buffer {
         self.ended && self.failure.is_none()
     }
 
+    /// Returns the number of the last lines or records returned that no checksum has confirmed.
+    pub(super) fn unconfirmed(&self) -> u64 {
+        match self.input.confirms(self.offset()) {
+            true => 0,
+            false => self.unconfirmed,
+        }
+    }
+
+    /// Counts the line or record before the next unread byte.
+    pub(super) fn count_unconfirmed(&mut self) {
+        self.unconfirmed = match self.input.confirms(self.offset()) {
+            true => 0,
+            false => self.unconfirmed + 1,
+        };
+    }
+
     /// Returns the memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.window.len()
@@ -84,9 +103,12 @@ impl Buffer {
     /// Takes the error that ended the stream, if any, with the place that it is reported at. Call this after all bytes
     /// before it were read.
     pub(super) fn take_failure(&mut self, place: Place) -> Option<TraceError> {
-        let failure = self.failure.take()?;
+        let kind = self.input.failure(self.failure.take()?);
+        if let ErrorKind::Trailing { .. } = kind {
+            // The last line or record before them is whole.
+            return Some(TraceError::input(kind));
+        }
         self.start = self.end;
-        let kind = self.input.failure(failure);
         Some(TraceError::new(kind, place))
     }
 
@@ -111,7 +133,8 @@ impl Buffer {
             self.start = self.end;
             self.read_once();
         }
-        Some(self.input.failure(self.failure.take()?))
+        let damage = self.input.failure(self.failure.take()?);
+        (!matches!(damage, ErrorKind::Trailing { .. })).then_some(damage)
     }
 
     fn read_once(&mut self) {
@@ -121,7 +144,10 @@ impl Buffer {
             self.end -= self.start;
             self.start = 0;
         }
-        match self.input.bytes.read(&mut self.window[self.end..]) {
+        let read = self.input.bytes.read(&mut self.window[self.end..]);
+        // Everything before this read may have been confirmed by it.
+        self.unconfirmed = self.unconfirmed();
+        match read {
             // The stream has ended. A full window also reads 0 bytes, but no caller asks for that much.
             Ok(0) => self.ended = true,
             Ok(read) => self.end += read.min(self.window.len() - self.end),
@@ -145,6 +171,7 @@ impl Buffer {
                 let line = self.start..self.start + searched + at;
                 self.start = line.end + 1;
                 self.lines += 1;
+                self.count_unconfirmed();
                 return Ok(Some(without_return(&self.window[line])));
             }
             searched = window.len();
@@ -168,6 +195,7 @@ impl Buffer {
         let line = self.start..self.end;
         self.start = self.end;
         self.lines += 1;
+        self.count_unconfirmed();
         Ok(Some(without_return(&self.window[line])))
     }
 

@@ -107,6 +107,16 @@ pub enum ErrorKind {
         /// Size of the compressed input, in bytes.
         offset: u64,
     },
+    /// Bytes follow the compressed data.
+    #[error(
+        "{bytes} bytes after the end of the compressed data, and no other {compression} stream in them"
+    )]
+    Trailing {
+        /// The compression of the data before them.
+        compression: Compression,
+        /// Their number.
+        bytes: u64,
+    },
     /// A compressed input is damaged.
     #[error(
         "the {compression} stream is damaged, which shows in the first {offset} bytes of the file"
@@ -177,6 +187,8 @@ pub struct TraceError {
     pub kind: Box<ErrorKind>,
     /// The place of the error.
     pub place: Place,
+    /// True if the reader is lenient already.
+    pub lenient: bool,
 }
 
 impl TraceError {
@@ -184,6 +196,7 @@ impl TraceError {
         Self {
             kind: Box::new(kind),
             place,
+            lenient: false,
         }
     }
 
@@ -198,7 +211,7 @@ impl TraceError {
 }
 
 impl ErrorKind {
-    fn is_skippable(&self) -> bool {
+    pub(super) fn is_skippable(&self) -> bool {
         matches!(
             self,
             Self::Missing { .. }
@@ -210,6 +223,7 @@ impl ErrorKind {
                 | Self::LongLine { .. }
                 | Self::CutRecord
                 | Self::Truncated { .. }
+                | Self::Trailing { .. }
         )
     }
 }

@@ -9,11 +9,29 @@ const REORDER: u32 = 4096;
 impl TraceError {
     /// Returns advice on how to fix the error.
     pub fn help(&self) -> String {
-        self.kind.help()
+        let help = self.kind.help();
+        match self.kind.lenient_help().filter(|_| !self.lenient) {
+            Some(effect) => {
+                format!("{help}; or read leniently (`--lenient`): {effect}")
+            }
+            None => help,
+        }
     }
 }
 
 impl ErrorKind {
+    /// Returns the effect of reading leniently, if that overcomes the error.
+    fn lenient_help(&self) -> Option<&'static str> {
+        self.is_skippable().then_some(match self {
+            Self::Backwards { .. } => {
+                "such times are then moved up to the access before, and counted"
+            }
+            Self::CutRecord | Self::Truncated { .. } => "the trace then ends at this place",
+            Self::Trailing { .. } => "these bytes are then ignored, and counted",
+            _ => "such lines are then left out, and counted",
+        })
+    }
+
     fn help(&self) -> String {
         match self {
             Self::Missing { .. }
@@ -21,25 +39,21 @@ impl ErrorKind {
             | Self::UnknownOp { .. }
             | Self::TooLarge { .. }
             | Self::ZeroLength
-            | Self::LongLine { .. } => {
-                "mend the line, name the trace's format, or read leniently: such lines are then left out and counted"
-                    .into()
-            }
+            | Self::LongLine { .. } => "mend the line, or name the trace's format".into(),
             Self::Backwards { reorder, .. } => format!(
                 "sort the trace by time; or hold back more than {reorder} accesses to set them right (`--reorder {}`; in a \
-                 study, `reorder`); or read leniently (`--lenient`): such times are then moved up to the access before, and \
-                 counted",
+                 study, `reorder`)",
                 reorder.saturating_mul(4).max(REORDER)
             ),
             Self::TooManyFiles { .. } => "split the trace by file".into(),
             Self::BadMagic { .. } => {
                 "take the trace again, or merge the files of its CPUs with `blkparse -d`".into()
             }
-            Self::CutRecord | Self::Truncated { .. } => {
-                "fetch the file again; or read leniently, up to this place".into()
-            }
             Self::Version { .. } => "convert the trace with blkparse, and read its text".into(),
-            Self::Corrupt { .. } => "fetch the file again".into(),
+            Self::CutRecord | Self::Truncated { .. } | Self::Corrupt { .. } => {
+                "fetch the file again".into()
+            }
+            Self::Trailing { .. } => "cut these bytes off, or fetch the file again".into(),
             Self::Window { .. } => {
                 "decompress it first, or compress it with a smaller window: `zstd --long=27`, `xz -9`".into()
             }

@@ -18,6 +18,7 @@ mod fault;
 mod fields;
 mod format;
 mod help;
+mod input;
 mod line;
 mod options;
 mod order;
@@ -50,6 +51,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// # Errors
 /// The stream cannot be read; its format cannot be detected; it is Parquet (use [`open_file`]); an option is invalid.
 pub fn open(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
+    open_stream(input, options).map_err(|error| TraceError {
+        lenient: options.lenient,
+        ..error
+    })
+}
+
+fn open_stream(input: Box<dyn Read + Send>, options: &Options) -> Result<Trace, TraceError> {
     options.check()?;
     let mut buffer = Buffer::new(plain::plain(input));
     buffer.fill(detect::SAMPLE_BYTES);

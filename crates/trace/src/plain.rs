@@ -2,8 +2,9 @@
 
 use super::compress::{Compression, tell};
 use super::error::ErrorKind;
-use super::parts::{GzipMembers, XzStreams, ZstdFrames};
-use std::io::{self, BufReader, Cursor, Read};
+use super::input::Input;
+use super::parts::{GzipMember, Parts, Trailing, XzPart, ZstdFrame};
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,56 +16,28 @@ pub(super) struct Plain {
     pub(super) bytes: Box<dyn Read + Send>,
     pub(super) compression: Compression,
     position: Arc<AtomicU64>,
-}
-
-/// Counts the bytes read from an input.
-struct Counted {
-    input: Box<dyn Read + Send>,
-    position: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        self.position.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
+    /// Number of decompressed bytes that a checksum has confirmed.
+    confirmed: Arc<AtomicU64>,
 }
 
 /// Opens an input for reading its decompressed bytes.
 pub(super) fn plain(input: Box<dyn Read + Send>) -> Plain {
     let position = Arc::new(AtomicU64::new(0));
-    let mut input = Counted {
-        input,
-        position: Arc::clone(&position),
-    };
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    let read = input
-        .by_ref()
-        .take(HEAD_BYTES as u64)
-        .read_to_end(&mut head);
-    let compression = tell(&head);
-    // The bytes read before a failure are returned first.
-    let whole = BufReader::new(Cursor::new(head).chain(Failure(read.err())).chain(input));
+    let mut input = Input::new(input, Arc::clone(&position));
+    let compression = tell(input.peek(HEAD_BYTES));
+    let confirmed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&confirmed);
     let bytes: Box<dyn Read + Send> = match compression {
-        Compression::None => Box::new(whole.into_inner()),
-        Compression::Gzip => Box::new(GzipMembers::new(whole)),
-        Compression::Zstd => Box::new(ZstdFrames::new(whole)),
-        Compression::Xz => Box::new(XzStreams::new(whole)),
+        Compression::None => Box::new(input),
+        Compression::Gzip => Box::new(Parts::<GzipMember>::new(input, count)),
+        Compression::Zstd => Box::new(Parts::<ZstdFrame>::new(input, count)),
+        Compression::Xz => Box::new(Parts::<XzPart>::new(input, count)),
     };
     Plain {
         bytes,
         compression,
         position,
-    }
-}
-
-/// A reader that fails once.
-struct Failure(Option<io::Error>);
-
-impl Read for Failure {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
+        confirmed,
     }
 }
 
@@ -72,6 +45,11 @@ impl Plain {
     /// Returns a counter of the bytes read from the input; it advances as reading continues.
     pub(super) fn position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.position)
+    }
+
+    /// Returns true if checksums confirm the first `bytes` decompressed bytes, or if the input is not compressed.
+    pub(super) fn confirms(&self, bytes: u64) -> bool {
+        self.compression == Compression::None || bytes <= self.confirmed.load(Ordering::Relaxed)
     }
 
     /// Converts an error of `bytes` to the kind that is reported.
@@ -84,6 +62,8 @@ impl Plain {
 fn failure(compression: Compression, source: io::Error, offset: u64) -> ErrorKind {
     if compression == Compression::None {
         ErrorKind::Io(source)
+    } else if let Some(&Trailing { bytes }) = source.get_ref().and_then(|e| e.downcast_ref()) {
+        ErrorKind::Trailing { compression, bytes }
     } else if source.kind() == io::ErrorKind::UnexpectedEof {
         ErrorKind::Truncated {
             compression,

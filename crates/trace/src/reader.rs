@@ -24,6 +24,11 @@ pub struct Skipped {
     pub backwards: u64,
     /// Compressed inputs that end early; everything before that was read.
     pub cut: u64,
+    /// Bytes after the end of the compressed data, which were ignored.
+    pub trailing_bytes: u64,
+    /// The last lines or records that a lenient reader took from a compressed input and no checksum confirms: if the input
+    /// is damaged, some are wrong.
+    pub unconfirmed: u64,
     /// Valid lines and records that are not accesses: comments, column names, other events, summaries.
     pub other: u64,
 }
@@ -41,6 +46,10 @@ impl Skipped {
             ErrorKind::ZeroLength => &mut self.zero_length,
             ErrorKind::Backwards { .. } => &mut self.backwards,
             ErrorKind::Truncated { .. } => &mut self.cut,
+            ErrorKind::Trailing { bytes, .. } => {
+                self.trailing_bytes += bytes;
+                return;
+            }
             _ => &mut self.malformed,
         };
         *counter += 1;
@@ -62,6 +71,14 @@ impl Source {
             _ => None,
         };
         damage.map_or(error, TraceError::input)
+    }
+
+    fn unconfirmed(&self) -> u64 {
+        match self {
+            Source::Text(reader) => reader.unconfirmed(),
+            Source::Blktrace(reader) => reader.unconfirmed(),
+            Source::Parquet(_) => 0,
+        }
     }
 
     fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
@@ -140,7 +157,13 @@ impl Trace {
 
     /// Returns the counts of what was left out, changed or ignored so far.
     pub fn skipped(&self) -> Skipped {
-        self.skipped
+        Skipped {
+            unconfirmed: match self.lenient {
+                true => self.source.unconfirmed(),
+                false => 0,
+            },
+            ..self.skipped
+        }
     }
 
     /// Returns the error of the first item that a lenient reader left out or changed.
@@ -193,7 +216,8 @@ impl Trace {
         }
     }
 
-    fn fail(&mut self, error: TraceError) {
+    fn fail(&mut self, mut error: TraceError) {
+        error.lenient = self.lenient;
         if self.lenient && error.is_skippable() {
             self.note(error);
         } else {
@@ -203,7 +227,9 @@ impl Trace {
 
     fn note(&mut self, error: TraceError) {
         self.skipped.count(&error.kind);
-        self.first_skipped.get_or_insert(error);
+        if !matches!(*error.kind, ErrorKind::Trailing { .. }) {
+            self.first_skipped.get_or_insert(error);
+        }
     }
 
     fn pass(&mut self, ordered: Ordered) -> Result<Access, TraceError> {

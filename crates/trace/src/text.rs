@@ -20,6 +20,10 @@ impl Reader {
         self.buffer.memory_bytes()
     }
 
+    pub(super) fn unconfirmed(&self) -> u64 {
+        self.buffer.unconfirmed()
+    }
+
     /// Returns the damage in the rest of the stream, if any ([`Buffer::damage`]).
     pub(super) fn damage(&mut self) -> Option<ErrorKind> {
         self.buffer.damage()

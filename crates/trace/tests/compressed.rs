@@ -85,27 +85,101 @@ fn compressed_traces_read_as_plain_ones() {
     }
 }
 
-/// Zeros that fill up a block of a tape or a device are padding, as for `gzip -d`; other bytes are damage.
-#[test]
-fn zeros_behind_a_gzip_member_are_padding() {
-    let text = spc_lines(2_000);
-    let packed = gzip(text.as_bytes());
-    for zeros in [1, 512, 100_000] {
-        let padded = [packed.clone(), vec![0; zeros]].concat();
-        let trace = open(&padded, &Options::default()).unwrap();
-        assert_eq!(trace.map(Result::unwrap).count(), 2_000, "{zeros} zeros");
+/// Returns the options of a lenient reader.
+fn lenient() -> Options {
+    Options {
+        lenient: true,
+        ..Options::default()
     }
-    let padding = vec![0; 512];
-    let between = [packed.clone(), padding, packed.clone()].concat();
-    let trace = open(&between, &Options::default()).unwrap();
-    assert_eq!(until_error(trace).0.len(), 2_000, "the times begin again");
-    let garbage = [packed, b"\0\0more than a header".to_vec()].concat();
-    let (before, error) = until_error(open(&garbage, &Options::default()).unwrap());
-    assert_eq!(before.len(), 2_000);
-    assert!(
-        matches!(&*error.kind, ErrorKind::Corrupt { .. }),
-        "{error:?}"
-    );
+}
+
+/// Zeros that fill up a block of a tape or a device are padding, as for `gzip -d`.
+#[test]
+fn zeros_behind_and_between_the_parts_are_padding() {
+    let text = spc_lines(2_000);
+    let (first, second) = text.as_bytes().split_at(text.len() / 3);
+    for (compression, pack) in PACKINGS {
+        for zeros in [1, 512, 100_000] {
+            let padding = vec![0; zeros];
+            let parts = [pack(first), padding.clone(), pack(second), padding];
+            let trace = open(&parts.concat(), &Options::default()).unwrap();
+            let count = trace.map(Result::unwrap).count();
+            assert_eq!(count, 2_000, "{compression}: {zeros} zeros");
+        }
+    }
+}
+
+/// Bytes behind the data are counted, with the zeros before them. A lenient reader ignores them, and keeps a last line
+/// without an end.
+#[test]
+fn bytes_behind_the_compressed_data_are_no_damage() {
+    let text = spc_lines(2_000);
+    for (compression, pack) in PACKINGS {
+        for (garbage, text) in [
+            (&b"x"[..], &*text),
+            (b"\0\0more than a header", text.trim_end()),
+        ] {
+            let packed = [&pack(text.as_bytes()), garbage].concat();
+            let (before, error) = until_error(open(&packed, &Options::default()).unwrap());
+            assert!(before.len() >= 1_999, "{compression}");
+            assert!(
+                matches!(&*error.kind, ErrorKind::Trailing { bytes, .. } if *bytes == garbage.len() as u64),
+                "{compression}: {error:?}"
+            );
+            let said = format!(
+                "{} bytes after the end of the compressed data",
+                garbage.len()
+            );
+            assert!(error.to_string().contains(&said), "{error}");
+            assert!(error.help().contains("--lenient"), "{}", error.help());
+            let mut trace = open(&packed, &lenient()).unwrap();
+            assert_eq!(trace.by_ref().map(Result::unwrap).count(), 2_000);
+            let skipped = trace.skipped();
+            assert_eq!(skipped.trailing_bytes, garbage.len() as u64);
+            assert_eq!((skipped.left_out(), skipped.unconfirmed), (0, 0));
+        }
+    }
+}
+
+/// A lenient reader says how many lines it took from a part whose checksum it did not reach.
+#[test]
+fn lines_that_no_checksum_confirms_are_counted() {
+    let text = spc_lines(60_000);
+    let (first, second) = text.as_bytes().split_at(text.len() / 2);
+    let first_lines = first.iter().filter(|byte| **byte == b'\n').count() as u64;
+    for (compression, pack) in PACKINGS {
+        let (first, second) = (pack(first), pack(second));
+        let whole = [&first[..], &second].concat();
+        let mut trace = open(&whole, &lenient()).unwrap();
+        assert_eq!(trace.by_ref().map(Result::unwrap).count(), 60_000);
+        // The encoder of the tests writes zstd frames without a checksum.
+        if compression == Compression::Zstd {
+            continue;
+        }
+        assert_eq!(trace.skipped().unconfirmed, 0, "{compression}");
+        let mut trace = open(&whole[..whole.len() - 20], &lenient()).unwrap();
+        let read = trace.by_ref().map(Result::unwrap).count() as u64;
+        assert_eq!(trace.skipped().cut, 1);
+        assert_eq!(
+            trace.skipped().unconfirmed,
+            read - first_lines,
+            "{compression}"
+        );
+        // A strict reader refuses such a trace at its end.
+        let mut trace = open(&whole, &Options::default()).unwrap();
+        assert!(trace.next().is_some_and(|first| first.is_ok()));
+        assert_eq!(trace.skipped().unconfirmed, 0);
+    }
+}
+
+/// What a lenient reader refuses too comes without the advice to read leniently.
+#[test]
+fn a_lenient_reader_is_not_advised_to_be_lenient() {
+    let cut = &gzip(spc_lines(2_000).as_bytes())[..20];
+    for (options, advised) in [(Options::default(), true), (lenient(), false)] {
+        let help = open(cut, &options).unwrap_err().help();
+        assert_eq!(help.contains("lenient"), advised, "{help}");
+    }
 }
 
 /// A stream that is cut anywhere causes no panic and is never taken for whole. All accesses before the cut are correct,
@@ -135,11 +209,7 @@ fn a_truncated_stream_is_named_with_the_line_it_reached() {
             if percent > 80 {
                 assert!(before.len() > 5_000, "{compression}: {}", before.len());
                 // A lenient reader takes the part before the cut for the trace.
-                let lenient = Options {
-                    lenient: true,
-                    ..Options::default()
-                };
-                let mut trace = open(&packed[..cut], &lenient).unwrap();
+                let mut trace = open(&packed[..cut], &lenient()).unwrap();
                 let read: Vec<Access> = trace.by_ref().map(Result::unwrap).collect();
                 assert_eq!(read, before);
                 assert_eq!((trace.skipped().cut, trace.skipped().left_out()), (1, 0));

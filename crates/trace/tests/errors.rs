@@ -239,8 +239,8 @@ fn a_strict_reader_stops_and_a_lenient_one_counts() {
         too_large: 1,
         zero_length: 1,
         backwards: 1,
-        cut: 0,
         other: 1,
+        ..Skipped::default()
     };
     assert_eq!(trace.skipped(), expected);
     assert_eq!(trace.skipped().left_out(), 5);

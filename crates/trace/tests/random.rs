@@ -118,7 +118,7 @@ fn check(bytes: &[u8], format: Option<Format>, reorder: Option<u32>) {
         // Errors of the compressed file have the whole input as their place.
         let packed = matches!(
             *error.kind,
-            ErrorKind::Truncated { .. } | ErrorKind::Corrupt { .. }
+            ErrorKind::Truncated { .. } | ErrorKind::Corrupt { .. } | ErrorKind::Trailing { .. }
         );
         if !packed && format.is_some_and(|f| f != Format::Parquet) {
             assert_ne!(error.place, Place::Input, "{error}");

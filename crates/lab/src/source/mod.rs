@@ -318,8 +318,20 @@ impl Stepped {
             if skipped.cut > 0 {
                 notes.push("the trace is cut off: what stood before was read".into());
             }
+            if skipped.trailing_bytes > 0 {
+                notes.push(format!(
+                    "{} bytes after the end of the compressed data were ignored",
+                    skipped.trailing_bytes
+                ));
+            }
             if let Some(first) = trace.first_skipped() {
                 notes.push(format!("the first of these: {first}"));
+            }
+            if skipped.unconfirmed > 0 {
+                notes.push(format!(
+                    "no checksum confirms the last {} records read: if the file is damaged, some are wrong",
+                    skipped.unconfirmed
+                ));
             }
         }
         for step in self.shaped.counts() {

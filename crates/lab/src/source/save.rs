@@ -109,11 +109,11 @@ impl SinkError {
         match self {
             Self::Save(error) => error,
             Self::Io(source) => StoreError::io("write", path, source).into(),
-            Self::Trace(TraceError { kind, place }) => match *kind {
+            Self::Trace(error) => match *error.kind {
                 ErrorKind::Io(source) => StoreError::io("write", path, source).into(),
                 kind => SaveError::Trace(TraceError {
                     kind: Box::new(kind),
-                    place,
+                    ..error
                 }),
             },
         }

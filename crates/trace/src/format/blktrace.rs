@@ -87,6 +87,10 @@ impl Reader {
         self.buffer.memory_bytes()
     }
 
+    pub(crate) fn unconfirmed(&self) -> u64 {
+        self.buffer.unconfirmed()
+    }
+
     /// Returns the next record's place, with its access or `None` if the record is not an access.
     pub(crate) fn next(&mut self) -> Option<Result<(Option<Access>, Place), TraceError>> {
         if self.ended {
@@ -142,6 +146,7 @@ impl Reader {
             return Err(self.buffer.take_failure(place).unwrap_or(cut));
         }
         self.buffer.skip(whole);
+        self.buffer.count_unconfirmed();
         self.records += 1;
         Ok(Some(record))
     }
