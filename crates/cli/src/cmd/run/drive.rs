@@ -19,6 +19,42 @@ const NO_BUFFER: [&str; 2] = ["none", "no-cache"];
 /// Keys of `[mapping]` that some translation layers need.
 const NEEDED: [&str; 2] = ["log_blocks", "map_cache"];
 
+/// A change of the drive file, with the option that makes it.
+struct Change {
+    /// The option as the user wrote it.
+    option: String,
+    setting: Setting,
+    /// True for a key that the option needs and the user did not write; a later change may replace it.
+    implied: bool,
+}
+
+impl Change {
+    fn new(option: &str, setting: Setting) -> Self {
+        Self {
+            option: option.to_owned(),
+            setting,
+            implied: false,
+        }
+    }
+
+    fn implied(option: &str, setting: Setting) -> Self {
+        Self {
+            implied: true,
+            ..Self::new(option, setting)
+        }
+    }
+
+    /// Returns true if both set the same key, or one option sets a key in a table that the other removes.
+    fn contradicts(&self, other: &Self) -> bool {
+        let within = |outer: &Self, inner: &Self| {
+            let rest = inner.setting.key.strip_prefix(&outer.setting.key);
+            let below = outer.setting.value.is_none() && outer.option != inner.option;
+            rest.is_some_and(|rest| rest.is_empty() || (below && rest.starts_with('.')))
+        };
+        !self.implied && !other.implied && (within(self, other) || within(other, self))
+    }
+}
+
 /// Returns the modelled drive with the options' changes; `None` for a real drive.
 pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, Failure> {
     if let TargetName::Real(_) = name {
@@ -29,9 +65,10 @@ pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, 
         return Err(TargetError::DestroyModel { destroy, target }.into());
     }
     let file = name.model(&[])?;
-    let settings = settings(args, file.as_ref())?;
+    let changes = changes(args, file.as_ref())?;
+    let settings: Vec<Setting> = changes.iter().map(|c| c.setting.clone()).collect();
     let model = name.model(&settings);
-    let Some(mut model) = model.map_err(|error| of_option(args, error))? else {
+    let Some(mut model) = model.map_err(|error| of_option(args, &changes, error))? else {
         return Ok(None);
     };
     if let Some(size) = args.size {
@@ -63,21 +100,46 @@ fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Returns the changes that the options make to the drive file.
-fn settings(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Setting>, Failure> {
-    let mut settings = Vec::new();
+fn changes(args: &RunArgs, file: Option<&Model>) -> Result<Vec<Change>, Failure> {
+    let mut changes = Vec::new();
     if let Some(ftl) = &args.model.ftl {
         only_solid_state(args, file, "--ftl", "translation layer")?;
-        settings.push(Setting::new("mapping.kind", ftl.as_str()));
-        settings.extend(needs(ftl));
+        let option = format!("--ftl {ftl}");
+        let kind = Setting::new("mapping.kind", ftl.as_str());
+        changes.push(Change::new(&option, kind));
+        changes.extend(needs(ftl).map(|setting| Change::implied(&option, setting)));
     }
     if let Some(buffer) = &args.model.buffer {
         if !NO_BUFFER.contains(&buffer.as_str()) {
             only_solid_state(args, file, "--buffer", "write buffer with a policy")?;
         }
-        settings.extend(buffer_settings(buffer, adds_buffer(args, file))?);
+        changes.extend(buffer_changes(buffer, adds_buffer(args, file))?);
     }
-    settings.extend(args.model.set.iter().cloned());
-    Ok(settings)
+    let set = args.model.set.iter();
+    changes.extend(set.map(|setting| Change::new(&format!("--set {setting}"), setting.clone())));
+    given_once(args, &changes)?;
+    Ok(changes)
+}
+
+/// Refuses a key that is given twice.
+fn given_once(args: &RunArgs, changes: &[Change]) -> Result<(), Failure> {
+    let size = args.size.map(|size| {
+        let setting = Setting::new("capacity", size.to_string());
+        Change::new(&format!("--size {size}"), setting)
+    });
+    let mut earlier: Vec<&Change> = size.iter().collect();
+    for change in changes {
+        if let Some(first) = earlier.iter().find(|first| first.contradicts(change)) {
+            let by = match first.option == change.option {
+                true => format!("`{}`", change.option),
+                false => format!("`{}` and `{}`", first.option, change.option),
+            };
+            let message = format!("`{}` is given twice: by {by}", change.setting.key);
+            return Err(Failure::input("fathom::target::setting", message).help("leave one out"));
+        }
+        earlier.push(change);
+    }
+    Ok(())
 }
 
 /// Returns the keys that a translation layer needs and that the file of a drive with another one may lack.
@@ -110,9 +172,18 @@ fn only_solid_state(
 }
 
 /// Converts an error in the changed drive file to a failure that names the option of each wrong setting.
-fn of_option(args: &RunArgs, error: TargetError) -> Failure {
+fn of_option(args: &RunArgs, changes: &[Change], error: TargetError) -> Failure {
+    let said = |fault: &SettingFault| {
+        let change = changes
+            .iter()
+            .rfind(|c| Some(&c.setting) == fault.setting.as_ref());
+        change.map_or_else(
+            || fault.to_string(),
+            |change| fault.of(&format!("`{}`", change.option)),
+        )
+    };
     let said: Vec<String> = match &error {
-        TargetError::Set(faults) => faults.iter().map(|fault| said(args, fault)).collect(),
+        TargetError::Set(faults) => faults.iter().map(said).collect(),
         _ => Vec::new(),
     };
     let failure = Failure::from(error);
@@ -127,21 +198,6 @@ fn of_option(args: &RunArgs, error: TargetError) -> Failure {
     }
 }
 
-fn said(args: &RunArgs, fault: &SettingFault) -> String {
-    let Some(setting) = &fault.setting else {
-        return fault.to_string();
-    };
-    let given = |option: &str, value: &Option<String>| {
-        format!("`{option} {}`", value.as_deref().unwrap_or_default())
-    };
-    let option = match setting.key.split('.').next() {
-        _ if args.model.set.contains(setting) => format!("`--set {setting}`"),
-        Some("mapping") => given("--ftl", &args.model.ftl),
-        _ => given("--buffer", &args.model.buffer),
-    };
-    fault.of(&option)
-}
-
 /// Returns true if the options ask for a write buffer and the drive has none of its own.
 fn adds_buffer(args: &RunArgs, file: Option<&Model>) -> bool {
     let wanted = args.model.buffer.as_deref();
@@ -149,37 +205,40 @@ fn adds_buffer(args: &RunArgs, file: Option<&Model>) -> bool {
     wanted.is_some_and(|buffer| !NO_BUFFER.contains(&buffer)) && file.is_some_and(has_none)
 }
 
-/// Returns the settings for `POLICY,KEY=VALUE,...`, with those of the default buffer if the drive has none.
-fn buffer_settings(buffer: &str, adds: bool) -> Result<Vec<Setting>, Failure> {
-    if NO_BUFFER.contains(&buffer) {
-        return Ok(vec![Setting::absent("write_buffer")]);
+/// Returns the changes for `POLICY,KEY=VALUE,...`, with those of the default buffer if the drive has none.
+fn buffer_changes(buffer: &str, adds: bool) -> Result<Vec<Change>, Failure> {
+    let option = format!("--buffer {buffer}");
+    let wrong =
+        |detail: String| Failure::input("fathom::target::setting", format!("`{option}`: {detail}"));
+    let (policy, keys) = buffer
+        .split_once(',')
+        .map_or((buffer, None), |(policy, keys)| (policy, Some(keys)));
+    if NO_BUFFER.contains(&policy) {
+        return match keys {
+            None => Ok(vec![Change::new(&option, Setting::absent("write_buffer"))]),
+            Some(_) => Err(
+                wrong("a drive without a write buffer has no keys of one".into())
+                    .help("leave the keys out, or name a policy: `fathom list buffers` shows all"),
+            ),
+        };
     }
-    if NO_BUFFER
-        .iter()
-        .any(|none| buffer.starts_with(&format!("{none},")))
-    {
-        let message =
-            format!("`--buffer {buffer}`: a drive without a write buffer has no keys of one");
-        return Err(Failure::input("fathom::target::setting", message)
-            .help("leave the keys out, or name a policy: `fathom list buffers` shows all"));
+    let defaults = BUFFER.iter().filter(|_| adds);
+    let mut changes: Vec<Change> = defaults
+        .map(|(key, value)| Change::implied(&option, Setting::new(key, *value)))
+        .collect();
+    changes.push(Change::new(
+        &option,
+        Setting::new("write_buffer.policy", policy),
+    ));
+    for part in keys.into_iter().flat_map(|keys| keys.split(',')) {
+        let setting = Setting::from_str(&format!("write_buffer.{part}"));
+        let setting = setting.map_err(|_| {
+            wrong(format!("`{part}` is no setting: write KEY=VALUE"))
+                .help(format!("such as --buffer {policy},capacity=8MiB"))
+        })?;
+        changes.push(Change::new(&option, setting));
     }
-    let mut parts = buffer.split(',');
-    let policy = parts.next().unwrap_or_default();
-    let mut settings = Vec::new();
-    if adds {
-        settings.extend(BUFFER.map(|(key, value)| Setting::new(key, value)));
-    }
-    settings.push(Setting::new("write_buffer.policy", policy));
-    // With the mistakes that it refuses: no value, a key given twice.
-    registry::table("policy", buffer).map_err(|problem| {
-        let message = format!("`--buffer {buffer}`: {problem}");
-        Failure::input("fathom::target::setting", message)
-            .help(format!("such as --buffer {policy},capacity=8MiB"))
-    })?;
-    for part in parts {
-        settings.push(Setting::from_str(&format!("write_buffer.{part}"))?);
-    }
-    Ok(settings)
+    Ok(changes)
 }
 
 /// Returns a note on the size of the write buffer if one was added to the drive.
