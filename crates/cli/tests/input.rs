@@ -385,6 +385,21 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
     }
 }
 
+/// Writing the drive 1000 times would take hours.
+#[test]
+fn a_workload_that_cannot_be_opened_is_told_before_the_drive_is_filled() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("no-trace.spc"), "what is this?\n").unwrap();
+    let fill = ["--on", "model:ssd-a", "--precondition", "random:1000"];
+    for (workload, words) in [
+        ("missing.spc", "cannot open missing.spc"),
+        ("no-trace.spc", "no format fits"),
+    ] {
+        let said = refused(dir.path(), &[&["run", workload][..], &fill].concat());
+        assert!(said.contains(words), "{said}");
+    }
+}
+
 #[test]
 fn a_text_that_is_too_long_is_refused_before_it_is_read() {
     let dir = tempfile::tempdir().unwrap();

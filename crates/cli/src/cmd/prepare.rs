@@ -18,7 +18,7 @@ pub(super) fn prepared(mut drive: Drive, state: Precondition, seed: u64) -> Resu
     };
     let of = (drive.info().capacity_bytes as f64 * (1.0 + again)) as u64;
     let shown = Playing::new();
-    let mut watcher = |written| shown.written(written, of);
+    let mut watcher = |written| shown.filling(written, of);
     prepare_watched(&mut drive, state, seed, &mut watcher).map_err(RunError::Prepare)?;
     Ok(drive)
 }

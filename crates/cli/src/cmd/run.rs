@@ -59,6 +59,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
     };
+    // Before the drive is filled.
+    plan.workload.check()?;
     let kind = match stacks {
         None => SetKind::Run,
         Some(_) => SetKind::Turns,

@@ -153,6 +153,17 @@ impl Workload {
         }
     }
 
+    /// Checks the settings of a generator, and that a trace can be opened.
+    ///
+    /// # Errors
+    /// [`SourceError`] of these.
+    pub fn check(&self) -> Result<(), SourceError> {
+        match self.is_program() {
+            true => Ok(()),
+            false => self.raw(0).map(drop),
+        }
+    }
+
     /// Opens the workload from its beginning. `seed` is that of a generator.
     ///
     /// # Errors

@@ -43,9 +43,9 @@ pub(super) fn open(args: &RunArgs, name: &TargetName, plan: &Plan) -> Result<Ope
         let size = opened.target.capacity_bytes;
         let words = human_bytes(size);
         out::note(&format!("Writing the scratch file of {words} once."));
-        let filling = Playing::new();
+        let progress = Playing::new();
         let go_on = |written| {
-            filling.written(written, size);
+            progress.filling(written, size);
             !watch::interrupted()
         };
         fill(&mut *opened.device, &go_on).map_err(|error| {
