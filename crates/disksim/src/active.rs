@@ -1,7 +1,7 @@
 //! Requests in flight, and the queues of the host channel.
 
-use super::parts::NONE;
 use fathom_base::Time;
+use fathom_base::links::NONE;
 use fathom_block::{Op, Request, RequestId};
 use std::collections::VecDeque;
 

@@ -4,8 +4,9 @@
 //! uses the channel afterwards. A write uses the channel for its data, goes to its elements, and completes without the
 //! channel.
 
-use super::parts::{NONE, Part};
+use super::parts::Part;
 use super::{CHANNEL, COMMANDS, DRIVER, Event, MsSsd, key};
+use fathom_base::links::NONE;
 use fathom_block::{IoErrorKind, Op};
 
 impl MsSsd {
@@ -93,7 +94,6 @@ impl MsSsd {
                 element,
                 page,
                 write: request.op == Op::Write,
-                next: NONE,
             });
             let gang = self.shape.gang_of(element);
             self.stations[gang as usize].push(&mut self.parts, part);

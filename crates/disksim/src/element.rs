@@ -108,7 +108,7 @@ impl MsSsd {
 
     fn serve_one(&mut self, gang: u32) {
         let station = &mut self.stations[gang as usize];
-        let Some(index) = station.pop(&self.parts) else {
+        let Some(index) = station.pop(&mut self.parts) else {
             return;
         };
         station.at_work = 1;
@@ -165,7 +165,7 @@ impl MsSsd {
         batch.writes.clear();
         while batch.reads.len() < BATCH && batch.writes.len() < BATCH {
             let station = &mut self.stations[element as usize];
-            let Some(index) = station.pop(&self.parts) else {
+            let Some(index) = station.pop(&mut self.parts) else {
                 break;
             };
             station.at_work += 1;

@@ -1,7 +1,6 @@
 //! Parts (pages of requests), and the queues in which they wait for their element.
 
-/// No part.
-pub(super) const NONE: u32 = u32::MAX;
+use fathom_base::{Links, List};
 
 /// One page of a request, at the element that holds it.
 #[derive(Clone, Copy, Debug)]
@@ -12,36 +11,23 @@ pub(super) struct Part {
     /// Page within the element.
     pub(super) page: u32,
     pub(super) write: bool,
-    /// Next part in the same queue.
-    pub(super) next: u32,
 }
 
 /// Parts by index; indices are reused.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     parts: Vec<Part>,
-    /// First unused part.
-    free: u32,
-}
-
-impl Default for Parts {
-    fn default() -> Self {
-        Self {
-            parts: Vec::new(),
-            free: NONE,
-        }
-    }
+    unused: Vec<u32>,
+    links: Links,
 }
 
 impl Parts {
     pub(super) fn insert(&mut self, part: Part) -> u32 {
-        let index = self.free;
-        if index == NONE {
-            self.parts.push(part);
-            return (self.parts.len() - 1) as u32;
+        let index = self.unused.pop().unwrap_or(self.parts.len() as u32);
+        match self.parts.get_mut(index as usize) {
+            Some(at) => *at = part,
+            None => self.parts.push(part),
         }
-        self.free = self.parts[index as usize].next;
-        self.parts[index as usize] = part;
         index
     }
 
@@ -50,52 +36,34 @@ impl Parts {
     }
 
     pub(super) fn remove(&mut self, index: u32) -> Part {
-        let part = self.parts[index as usize];
-        self.parts[index as usize].next = self.free;
-        self.free = index;
-        part
+        self.unused.push(index);
+        self.get(index)
     }
 }
 
-/// A first-in, first-out queue; the links are stored in the parts.
-#[derive(Clone, Copy, Debug)]
+/// A first-in, first-out queue of parts.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Station {
-    first: u32,
-    last: u32,
+    queue: List,
     /// Number of parts in progress; 1 during cleaning.
     pub(super) at_work: u32,
 }
 
-impl Default for Station {
-    fn default() -> Self {
-        Self {
-            first: NONE,
-            last: NONE,
-            at_work: 0,
-        }
-    }
-}
-
 impl Station {
     pub(super) fn is_empty(&self) -> bool {
-        self.first == NONE
+        self.queue.is_empty()
     }
 
     pub(super) fn push(&mut self, parts: &mut Parts, part: u32) {
-        if self.first == NONE {
-            self.first = part;
-        } else {
-            parts.parts[self.last as usize].next = part;
-        }
-        self.last = part;
+        parts.links.append(&mut self.queue, part);
     }
 
-    pub(super) fn pop(&mut self, parts: &Parts) -> Option<u32> {
-        let part = self.first;
-        if part == NONE {
+    pub(super) fn pop(&mut self, parts: &mut Parts) -> Option<u32> {
+        let part = self.queue.oldest;
+        if self.is_empty() {
             return None;
         }
-        self.first = parts.parts[part as usize].next;
+        parts.links.detach(&mut self.queue, part);
         Some(part)
     }
 }

@@ -3,43 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use crate::common::{base, run};
-use fathom_base::{Bytes, Dur};
-use fathom_block::{Device, Op, Request};
+use crate::common::merges::{PAGES, spec, whole, write};
+use fathom_base::Dur;
+use fathom_block::Device;
 use fathom_ssd::spec::MappingKind;
-use fathom_ssd::{MergeCounts, Spec, Ssd};
-
-const PAGES: u64 = 8;
-
-/// One group of 16 data blocks and `log_blocks` log blocks.
-fn spec(kind: MappingKind, log_blocks: u32) -> Spec {
-    let mut spec = base();
-    (spec.mapping.kind, spec.mapping.log_blocks) = (kind, log_blocks);
-    spec.capacity = Bytes(spec.flash.clustered_block.0 * 16);
-    assert_eq!(
-        spec.flash.clustered_block.0,
-        PAGES * spec.flash.clustered_page.0
-    );
-    spec
-}
+use fathom_ssd::{MergeCounts, Ssd};
 
 fn drive(kind: MappingKind, log_blocks: u32) -> Ssd {
     Ssd::new(&spec(kind, log_blocks), 1).unwrap()
-}
-
-/// Writes pages, given as (data block, page), one after another.
-fn write(drive: &mut Ssd, pages: impl IntoIterator<Item = (u64, u64)>) -> MergeCounts {
-    let page = 4096;
-    let requests = pages
-        .into_iter()
-        .map(|(b, p)| Request::new(1, Op::Write, (b * PAGES + p) * page, page));
-    run(drive, 1, requests);
-    drive.check().unwrap();
-    drive.merges()
-}
-
-fn whole(b: u64) -> impl Iterator<Item = (u64, u64)> {
-    (0..PAGES).map(move |p| (b, p))
 }
 
 #[test]

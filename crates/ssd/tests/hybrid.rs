@@ -3,42 +3,18 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use crate::common::{base, run};
+use crate::common::merges::{PAGE, spec, whole, write};
+use crate::common::run;
 use fathom_base::Bytes;
 use fathom_block::{Op, Request};
 use fathom_ssd::spec::MappingKind;
-use fathom_ssd::{MergeCounts, Spec, Ssd};
-
-const PAGES: u64 = 8;
-const PAGE: u64 = 4096;
-
-/// One group of 16 data blocks and `log_blocks` log blocks.
-fn spec(kind: MappingKind, log_blocks: u32) -> Spec {
-    let mut spec = base();
-    (spec.mapping.kind, spec.mapping.log_blocks) = (kind, log_blocks);
-    spec.capacity = Bytes(spec.flash.clustered_block.0 * 16);
-    spec
-}
+use fathom_ssd::{MergeCounts, Ssd};
 
 /// Creates a drive whose data blocks are all written.
 fn full_drive(kind: MappingKind, log_blocks: u32) -> Ssd {
     let mut drive = Ssd::new(&spec(kind, log_blocks), 1).unwrap();
     write(&mut drive, (0..16).flat_map(whole));
     drive
-}
-
-/// Writes pages, given as (data block, page), one after another.
-fn write(drive: &mut Ssd, pages: impl IntoIterator<Item = (u64, u64)>) -> MergeCounts {
-    let requests = pages
-        .into_iter()
-        .map(|(b, p)| Request::new(1, Op::Write, (b * PAGES + p) * PAGE, PAGE));
-    run(drive, 1, requests);
-    drive.check().unwrap();
-    drive.merges()
-}
-
-fn whole(b: u64) -> impl Iterator<Item = (u64, u64)> {
-    (0..PAGES).map(move |p| (b, p))
 }
 
 /// Returns full merges, victims whose units were copied within the log, and units moved. Checks that there were no other

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use crate::common::merges::{whole, write};
 use crate::common::suite::life;
 use crate::common::{drive, run};
 use fathom_block::{Op, Request};
@@ -19,45 +20,29 @@ fn chains(replacements: u32) -> Spec {
     spec
 }
 
-/// Writes pages of blocks, one after another. Returns the merges so far.
-fn write(drive: &mut Ssd, pages: &[(u64, u64)]) -> MergeCounts {
-    let page = 4096;
-    let requests =
-        (pages.iter()).map(|&(b, p)| Request::new(1, Op::Write, (8 * b + p) * page, page));
-    run(drive, 1, requests);
-    drive.check().unwrap();
-    drive.merges()
-}
-
-fn whole(block: u64) -> Vec<(u64, u64)> {
-    (0..8).map(|page| (block, page)).collect()
-}
-
 #[test]
 fn merges_are_counted_as_they_must_be() {
     let mut drive = Ssd::new(&chains(2), 1).unwrap();
     let mut expected = MergeCounts::default();
     // Units that were never written go into the data block itself, in any order.
-    write(&mut drive, &whole(0));
-    let mut backwards = whole(1);
-    backwards.reverse();
-    assert_eq!(write(&mut drive, &backwards), expected);
+    write(&mut drive, whole(0));
+    assert_eq!(write(&mut drive, whole(1).rev()), expected);
     // All units again, in any order: the replacement block has every unit.
     expected.switch = 1;
-    assert_eq!(write(&mut drive, &backwards), expected);
+    assert_eq!(write(&mut drive, whole(1).rev()), expected);
     // One replacement block for each of two data blocks; a third data block that is new needs none.
     let three = [(0, 0), (0, 1), (0, 2), (1, 3), (2, 5)];
-    assert_eq!(write(&mut drive, &three), expected);
+    assert_eq!(write(&mut drive, three), expected);
     // A second version in the chain of block 0 needs a third replacement block. Of two equal chains, the less recently
     // written one is folded, and receives the five units that it lacks.
     (expected.partial, expected.moved_units) = (1, 5);
-    assert_eq!(write(&mut drive, &[(0, 0)]), expected);
+    assert_eq!(write(&mut drive, [(0, 0)]), expected);
     // Once more: now block 1's chain is the least recently written.
     (expected.partial, expected.moved_units) = (2, 12);
-    assert_eq!(write(&mut drive, &[(0, 0)]), expected);
+    assert_eq!(write(&mut drive, [(0, 0)]), expected);
     // Both replacement blocks belong to block 0: its own chain is the longest.
     (expected.partial, expected.moved_units) = (3, 19);
-    assert_eq!(write(&mut drive, &[(0, 0)]), expected);
+    assert_eq!(write(&mut drive, [(0, 0)]), expected);
 }
 
 #[test]

@@ -3,36 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use crate::common::{base, run};
-use fathom_base::Bytes;
-use fathom_block::{Op, Request};
+use crate::common::merges::{PAGES, spec, whole, write};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{MergeCounts, Ssd};
 
-const PAGES: u64 = 8;
-
 /// Four superblocks in one group, which share `u_blocks` U-blocks.
 fn drive(u_blocks: u32) -> Ssd {
-    let mut spec = base();
-    spec.mapping.kind = MappingKind::Superblock;
-    spec.mapping.log_blocks = u_blocks;
-    spec.capacity = Bytes(spec.flash.clustered_block.0 * 16);
-    Ssd::new(&spec, 1).unwrap()
-}
-
-/// Writes pages, given as (data block, page), one after another.
-fn write(drive: &mut Ssd, pages: impl IntoIterator<Item = (u64, u64)>) -> MergeCounts {
-    let page = 4096;
-    let requests = pages
-        .into_iter()
-        .map(|(b, p)| Request::new(1, Op::Write, (b * PAGES + p) * page, page));
-    run(drive, 1, requests);
-    drive.check().unwrap();
-    drive.merges()
-}
-
-fn whole(b: u64) -> impl Iterator<Item = (u64, u64)> {
-    (0..PAGES).map(move |p| (b, p))
+    Ssd::new(&spec(MappingKind::Superblock, u_blocks), 1).unwrap()
 }
 
 fn counts(merges: MergeCounts) -> (u64, u64, u64, u64) {

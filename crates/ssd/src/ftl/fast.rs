@@ -15,9 +15,9 @@
 
 use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
-use super::pool::Pool;
 use super::pool::homes::Homes;
 use super::pool::tail::Tail;
+use super::pool::{Pool, by_pool};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
@@ -166,6 +166,8 @@ with a unit in it is merged. A sequential stream has its own log, which can be s
     ).keys(Config::KEYS);
     type Config = Config;
 
+    by_pool!();
+
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         let pool = Pool::new(logs, config.partial_program, g);
@@ -179,11 +181,6 @@ with a unit in it is merged. A sequential stream has its own log, which can be s
             groups: vec![group; g.groups as usize],
             pool,
         }
-    }
-
-    #[inline]
-    fn lookup(&self, lpn: Lpn) -> Ppn {
-        self.pool.lookup(lpn)
     }
 
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
@@ -228,14 +225,6 @@ with a unit in it is merged. A sequential stream has its own log, which can be s
         }
     }
 
-    fn erased(&mut self, cblock: u32) {
-        self.pool.erased(cblock);
-    }
-
-    fn retire(&mut self, cblock: u32) -> bool {
-        self.pool.retire(cblock)
-    }
-
     fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
         let held = self.pool.recover(store, torn, ops);
         let (homes, logs) = Homes::recover(&self.pool, &held);
@@ -260,10 +249,6 @@ with a unit in it is merged. A sequential stream has its own log, which can be s
         let mut odd = filled.filter(|&b| b != NO_CBLOCK && !all.contains(&b));
         odd.next()
             .map_or(Ok(()), |b| Err(format!("block {b} is filled and no log")))
-    }
-
-    fn merges(&self) -> MergeCounts {
-        self.pool.merges
     }
 
     fn state_bytes(&self) -> usize {

@@ -21,9 +21,9 @@
 
 use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, Stall};
-use super::pool::Pool;
 use super::pool::homes::{Homes, home_of};
 use super::pool::tail::Tail;
+use super::pool::{Pool, by_pool};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
@@ -190,6 +190,8 @@ any other is merged into its data blocks (irbw 2.1).",
     ).keys(Config::KEYS);
     type Config = Config;
 
+    by_pool!();
+
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         let pool = Pool::new(logs, config.partial_program, g);
@@ -204,11 +206,6 @@ any other is merged into its data blocks (irbw 2.1).",
             moved: vec![false; g.logical_units as usize],
             pool,
         }
-    }
-
-    #[inline]
-    fn lookup(&self, lpn: Lpn) -> Ppn {
-        self.pool.lookup(lpn)
     }
 
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
@@ -244,14 +241,6 @@ any other is merged into its data blocks (irbw 2.1).",
         }
     }
 
-    fn erased(&mut self, cblock: u32) {
-        self.pool.erased(cblock);
-    }
-
-    fn retire(&mut self, cblock: u32) -> bool {
-        self.pool.retire(cblock)
-    }
-
     fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
         let held = self.pool.recover(store, torn, ops);
         let (homes, logs) = Homes::recover(&self.pool, &held);
@@ -282,10 +271,6 @@ any other is merged into its data blocks (irbw 2.1).",
             return Err("a block is filled that is no log".into());
         }
         Ok(())
-    }
-
-    fn merges(&self) -> MergeCounts {
-        self.pool.merges
     }
 
     fn state_bytes(&self) -> usize {

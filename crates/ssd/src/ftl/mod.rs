@@ -87,52 +87,32 @@ mappings! {
     Hybrid => hybrid::HybridFtl;
 }
 
-/// Forwards every method of [`Ftl`] to the mapping in use.
-impl AnyFtl {
+/// Forwards methods of [`Ftl`] to the mapping in use.
+macro_rules! forward {
+    ($($(#[$attr:meta])* [$($by:tt)+] $name:ident($this:ident $(, $arg:ident: $ty:ty)*) $(-> $ret:ty)?;)+) => {
+        impl AnyFtl {
+            $($(#[$attr])* pub(crate) fn $name($($by)+ $this $(, $arg: $ty)*) $(-> $ret)? {
+                each!($this, ftl => ftl.$name($($arg),*))
+            })+
+        }
+    };
+}
+
+forward! {
     #[inline]
-    pub(crate) fn lookup(&self, lpn: Lpn) -> Ppn {
-        each!(self, ftl => ftl.lookup(lpn))
-    }
+    [&] lookup(self, lpn: Lpn) -> Ppn;
     #[inline]
-    pub(crate) fn write(
-        &mut self,
-        runs: &[(Lpn, u32)],
-        ops: &mut Vec<FlashOp>,
-    ) -> Result<(), Stall> {
-        each!(self, ftl => ftl.write(runs, ops))
-    }
+    [&mut] write(self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall>;
     #[inline]
-    pub(crate) fn translate(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
-        each!(self, ftl => ftl.translate(lpn, units, ops));
-    }
-    pub(crate) fn fill(&mut self, cpages: u32) -> u32 {
-        each!(self, ftl => ftl.fill(cpages))
-    }
-    pub(crate) fn background(&mut self, ops: &mut Vec<FlashOp>) -> bool {
-        each!(self, ftl => ftl.background(ops))
-    }
-    pub(crate) fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
-        each!(self, ftl => ftl.trim(lpn, units, ops));
-    }
-    pub(crate) fn erased(&mut self, cblock: u32) {
-        each!(self, ftl => ftl.erased(cblock));
-    }
-    pub(crate) fn retire(&mut self, cblock: u32) -> bool {
-        each!(self, ftl => ftl.retire(cblock))
-    }
-    pub(crate) fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
-        each!(self, ftl => ftl.recover(store, torn, ops));
-    }
-    pub(crate) fn check(&self) -> Result<(), String> {
-        each!(self, ftl => ftl.check())
-    }
-    pub(crate) fn merges(&self) -> MergeCounts {
-        each!(self, ftl => ftl.merges())
-    }
-    pub(crate) fn map_counts(&self) -> MapCounts {
-        each!(self, ftl => ftl.map_counts())
-    }
-    pub(crate) fn state_bytes(&self) -> usize {
-        each!(self, ftl => ftl.state_bytes())
-    }
+    [&mut] translate(self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>);
+    [&mut] fill(self, cpages: u32) -> u32;
+    [&mut] background(self, ops: &mut Vec<FlashOp>) -> bool;
+    [&mut] trim(self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>);
+    [&mut] erased(self, cblock: u32);
+    [&mut] retire(self, cblock: u32) -> bool;
+    [&mut] recover(self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>);
+    [&] check(self) -> Result<(), String>;
+    [&] merges(self) -> MergeCounts;
+    [&] map_counts(self) -> MapCounts;
+    [&] state_bytes(self) -> usize;
 }

@@ -42,6 +42,29 @@ enum State {
     Bad,
 }
 
+/// The methods of [`Ftl`](super::contract::Ftl) that the field `pool` of a mapping answers.
+macro_rules! by_pool {
+    () => {
+        #[inline]
+        fn lookup(&self, lpn: Lpn) -> Ppn {
+            self.pool.lookup(lpn)
+        }
+
+        fn erased(&mut self, cblock: u32) {
+            self.pool.erased(cblock);
+        }
+
+        fn retire(&mut self, cblock: u32) -> bool {
+            self.pool.retire(cblock)
+        }
+
+        fn merges(&self) -> MergeCounts {
+            self.pool.merges
+        }
+    };
+}
+pub(super) use by_pool;
+
 /// The places of units, and the states of blocks: 4 bytes per logical and 4 per physical unit, and 5 per clustered
 /// block.
 #[derive(Clone, Debug)]

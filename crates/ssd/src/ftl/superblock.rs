@@ -21,8 +21,8 @@ mod reclaim;
 
 use super::config::LOG_BLOCKS;
 use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
-use super::pool::Pool;
 use super::pool::tail::Tail;
+use super::pool::{Pool, by_pool};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
@@ -158,6 +158,8 @@ are page-mapped within, so that units that are written often gather in few block
     ).keys(Config::KEYS);
     type Config = Config;
 
+    by_pool!();
+
     fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         Self {
@@ -166,11 +168,6 @@ are page-mapped within, so that units that are written often gather in few block
             updates: vec![0; g.groups as usize],
             clock: 0,
         }
-    }
-
-    #[inline]
-    fn lookup(&self, lpn: Lpn) -> Ppn {
-        self.pool.lookup(lpn)
     }
 
     fn write(&mut self, runs: &[(Lpn, u32)], ops: &mut Vec<FlashOp>) -> Result<(), Stall> {
@@ -196,14 +193,6 @@ are page-mapped within, so that units that are written often gather in few block
         for id in touched {
             self.drop_dead(id, ops);
         }
-    }
-
-    fn erased(&mut self, cblock: u32) {
-        self.pool.erased(cblock);
-    }
-
-    fn retire(&mut self, cblock: u32) -> bool {
-        self.pool.retire(cblock)
     }
 
     fn recover(&mut self, store: &Store, torn: &[Ppn], ops: &mut Vec<FlashOp>) {
@@ -241,10 +230,6 @@ are page-mapped within, so that units that are written often gather in few block
             return Err("the counts of U-blocks differ from the superblocks".into());
         }
         Ok(())
-    }
-
-    fn merges(&self) -> MergeCounts {
-        self.pool.merges
     }
 
     fn state_bytes(&self) -> usize {

@@ -2,8 +2,9 @@
 
 use super::{Arbitration, ProgramMode, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
-use fathom_base::{BadValue, want};
-use fathom_base::{Bytes, Dur};
+use fathom_base::{BadValue, Bytes, Dur, want};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 /// Maximum time of a step that a request waits for.
 const STEP_MAX: Dur = Dur::ms(10_000);
@@ -12,6 +13,22 @@ const IDLE_MAX: Dur = Dur::ms(3_600_000);
 /// Minimum mean interval and maximum mean length of pieces of background work.
 const BACKGROUND_INTERVAL_MIN: Dur = Dur::ms(1);
 const BACKGROUND_DURATION_MAX: Dur = Dur::ms(1000);
+
+/// Checks that the value of a key is in a range.
+fn within<T: PartialOrd + Display>(
+    key: &'static str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<(), BadValue> {
+    want(range.contains(&value), key, value, || {
+        format!("{} to {}", range.start(), range.end())
+    })
+}
+
+/// Checks that a time is at most `most`.
+fn at_most(key: &'static str, time: Dur, most: Dur) -> Result<(), BadValue> {
+    want(time <= most, key, time, || format!("at most {most}"))
+}
 
 impl Spec {
     /// Checks whether this drive can be built.
@@ -38,12 +55,7 @@ impl Spec {
             host.logical_block,
             || "a power of two from 512B to 1MiB".into(),
         )?;
-        want(
-            (1..=65_536).contains(&host.queue_depth),
-            "host.queue_depth",
-            host.queue_depth,
-            || "1 to 65536".into(),
-        )?;
+        within("host.queue_depth", host.queue_depth, 1..=65_536)?;
         want(
             host.max_request.0 >= block && host.max_request.0.is_multiple_of(block),
             "host.max_request",
@@ -54,20 +66,12 @@ impl Spec {
 
     fn check_flash(&self) -> Result<(), BadValue> {
         let flash = &self.flash;
-        let counts = [
-            ("flash.channels", flash.channels, 256),
-            (
-                "flash.packages_per_channel",
-                flash.packages_per_channel,
-                256,
-            ),
-            ("flash.dies_per_package", flash.dies_per_package, 64),
-            ("flash.planes_per_die", flash.planes_per_die, 64),
-            ("flash.pages_per_block", flash.pages_per_block, 16_384),
-        ];
-        for (key, n, most) in counts {
-            want((1..=most).contains(&n), key, n, || format!("1 to {most}"))?;
-        }
+        within("flash.channels", flash.channels, 1..=256)?;
+        let packages = flash.packages_per_channel;
+        within("flash.packages_per_channel", packages, 1..=256)?;
+        within("flash.dies_per_package", flash.dies_per_package, 1..=64)?;
+        within("flash.planes_per_die", flash.planes_per_die, 1..=64)?;
+        within("flash.pages_per_block", flash.pages_per_block, 1..=16_384)?;
         let page = flash.page.0;
         want(
             page >= 512 && page.is_multiple_of(512) && page <= 1 << 20,
@@ -118,12 +122,7 @@ impl Spec {
             )
         })?;
         let over = mapping.over_provisioning_percent;
-        want(
-            (0.0..=1000.0).contains(&over),
-            "mapping.over_provisioning_percent",
-            over,
-            || "0 to 1000".into(),
-        )?;
+        within("mapping.over_provisioning_percent", over, 0.0..=1000.0)?;
         AnyFtl::check_keys(self)?;
         want(
             self.capacity.0 >= flash.clustered_block.0
@@ -151,28 +150,15 @@ impl Spec {
 
     fn check_gc(&self) -> Result<(), BadValue> {
         let gc = &self.gc;
-        want(
-            (1..=1024).contains(&gc.choices),
-            "gc.choices",
-            gc.choices,
-            || "1 to 1024".into(),
-        )?;
-        want(
-            (0.0..=50.0).contains(&gc.background_percent),
-            "gc.background_percent",
-            gc.background_percent,
-            || "0 to 50".into(),
-        )
+        within("gc.choices", gc.choices, 1..=1024)?;
+        let background = gc.background_percent;
+        within("gc.background_percent", background, 0.0..=50.0)
     }
 
     fn check_faults(&self) -> Result<(), BadValue> {
         let faults = &self.faults;
-        want(
-            (0.0..=20.0).contains(&faults.factory_bad_percent),
-            "faults.factory_bad_percent",
-            faults.factory_bad_percent,
-            || "0 to 20".into(),
-        )?;
+        let bad = faults.factory_bad_percent;
+        within("faults.factory_bad_percent", bad, 0.0..=20.0)?;
         for (key, probability) in [
             ("faults.read_retry", faults.read_retry),
             ("faults.program_fail", faults.program_fail),
@@ -182,12 +168,7 @@ impl Spec {
                 "a probability from 0 to 0.5".into()
             })?;
         }
-        want(
-            faults.read_retries_max <= 100,
-            "faults.read_retries_max",
-            faults.read_retries_max,
-            || "0 to 100".into(),
-        )
+        within("faults.read_retries_max", faults.read_retries_max, 0..=100)
     }
 
     fn check_buffers(&self) -> Result<(), BadValue> {
@@ -228,33 +209,19 @@ impl Spec {
             ("flash.suspend_latency", flash.suspend_latency),
             ("flash.suspend_overhead", flash.suspend_overhead),
         ] {
-            want(time <= STEP_MAX, key, time, || {
-                format!("at most {STEP_MAX}")
-            })?;
+            at_most(key, time, STEP_MAX)?;
         }
         self.check_programs()?;
         let idle = self.write_buffer.as_ref().map(|b| b.idle_delay);
-        for (key, time) in [
-            ("gc.background_delay", self.gc.background_delay),
-            ("write_buffer.idle_delay", idle.unwrap_or_default()),
-        ] {
-            want(time <= IDLE_MAX, key, time, || {
-                format!("at most {IDLE_MAX}")
-            })?;
-        }
-        Ok(())
+        at_most("gc.background_delay", self.gc.background_delay, IDLE_MAX)?;
+        let delay = idle.unwrap_or_default();
+        at_most("write_buffer.idle_delay", delay, IDLE_MAX)
     }
 
     fn check_noise(&self) -> Result<(), BadValue> {
         let noise = &self.noise;
-        for (key, percent) in [
-            ("noise.command_percent", noise.command_percent),
-            ("noise.flash_percent", noise.flash_percent),
-        ] {
-            want((0.0..=100.0).contains(&percent), key, percent, || {
-                "0 to 100".into()
-            })?;
-        }
+        within("noise.command_percent", noise.command_percent, 0.0..=100.0)?;
+        within("noise.flash_percent", noise.flash_percent, 0.0..=100.0)?;
         let (interval, duration) = (noise.background_interval, noise.background_duration);
         want(
             interval == Dur::ZERO || (BACKGROUND_INTERVAL_MIN..=IDLE_MAX).contains(&interval),
@@ -274,9 +241,7 @@ impl Spec {
     fn check_programs(&self) -> Result<(), BadValue> {
         let (flash, steps) = (&self.flash, &self.flash.program_steps);
         for &step in steps {
-            want(step <= STEP_MAX, "flash.program_steps", step, || {
-                format!("at most {STEP_MAX}")
-            })?;
+            at_most("flash.program_steps", step, STEP_MAX)?;
         }
         want(
             steps.len() <= 16,

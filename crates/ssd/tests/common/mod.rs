@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "the tests and the examples use their own parts")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+pub(crate) mod merges;
 pub(crate) mod naive;
 #[path = "suite.rs"]
 pub(crate) mod suite;
