@@ -8,6 +8,8 @@ mod check;
 mod listed;
 mod mapping;
 pub(crate) mod read_buffer;
+#[cfg(test)]
+pub(crate) mod small;
 mod write_buffer;
 
 pub use crate::buffer::WritePolicy;

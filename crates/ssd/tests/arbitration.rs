@@ -38,6 +38,13 @@ fn page(op: Op, page: u64) -> Request {
     Request::new(page, op, page * PAGE, PAGE)
 }
 
+/// A drive whose first pages were written, one after another.
+fn written(spec: &Spec, pages: u64) -> Ssd {
+    let mut drive = Ssd::new(spec, 1).unwrap();
+    run(&mut drive, 1, (0..pages).map(|p| page(Op::Write, p)));
+    drive
+}
+
 /// Waits until nothing is in progress.
 fn rest(drive: &mut Ssd) {
     let later = Time(drive.now().0 + 1_000_000_000);
@@ -71,8 +78,7 @@ fn background_work_that_the_host_leaves_no_time_for_does_not_pile_up() {
     spec.flash.arbitration = Arbitration::ReadFirst;
     spec.noise.background_interval = Dur::ms(2);
     spec.noise.background_duration = Dur::ms(1);
-    let mut drive = Ssd::new(&spec, 1).unwrap();
-    run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+    let mut drive = written(&spec, 64);
     // Reads with priority, for 500 times the interval between two pieces of background work.
     let reads = (0..40_000).map(|i| page(Op::Read, i % 64));
     run(&mut drive, 32, reads);
@@ -87,8 +93,7 @@ fn reads_wait_for_programs_or_overtake_or_interrupt_them() {
     let of = |arbitration, overhead| {
         let mut spec = one_die(1, 1);
         (spec.flash.arbitration, spec.flash.suspend_overhead) = (arbitration, Dur(overhead));
-        let mut drive = Ssd::new(&spec, 1).unwrap();
-        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let mut drive = written(&spec, 64);
         let mixed = vec![
             page(Op::Write, 1),
             page(Op::Write, 2),
@@ -143,8 +148,7 @@ fn a_read_pays_for_the_interruption_and_interrupts_nothing_that_ends_before() {
         let mut spec = one_die(1, 1);
         spec.flash.arbitration = Arbitration::Suspend;
         spec.flash.suspend_latency = Dur(latency);
-        let mut drive = Ssd::new(&spec, 1).unwrap();
-        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let mut drive = written(&spec, 64);
         let both = vec![page(Op::Write, 1), page(Op::Read, 3), page(Op::Read, 4)];
         (together(&mut drive, both), drive.counters().suspends)
     };
@@ -255,8 +259,7 @@ fn a_cache_program_hides_the_shorter_of_transfer_and_program() {
         assert!(around(100 * slower + shorter).contains(&took), "{took}");
         // Reads still wait for earlier operations, and a suspending read may find the next program loaded.
         spec.flash.arbitration = Arbitration::Suspend;
-        let mut drive = Ssd::new(&spec, 1).unwrap();
-        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let mut drive = written(&spec, 64);
         let mixed = (0..9).map(|p| page(if p == 8 { Op::Read } else { Op::Write }, p));
         let times = together(&mut drive, mixed.collect());
         assert!(
@@ -274,8 +277,7 @@ fn a_read_waits_for_no_more_than_what_is_loaded() {
         let mut spec = one_die(1, 1);
         spec.flash.arbitration = Arbitration::ReadFirst;
         spec.flash.program_mode = mode;
-        let mut drive = Ssd::new(&spec, 1).unwrap();
-        run(&mut drive, 1, (0..64).map(|p| page(Op::Write, p)));
+        let mut drive = written(&spec, 64);
         let mixed = (0..32).map(|p| page(if p == 8 { Op::Read } else { Op::Write }, p));
         let read = together(&mut drive, mixed.collect())[8];
         assert!(
@@ -459,8 +461,7 @@ fn a_read_is_repeated_as_often_as_its_probability_says() {
     let (p, most) = (0.3f64, 4);
     let mut spec = one_die(1, 1);
     (spec.faults.read_retry, spec.faults.read_retries_max) = (p, most);
-    let mut drive = Ssd::new(&spec, 1).unwrap();
-    run(&mut drive, 1, (0..512).map(|i| page(Op::Write, i)));
+    let mut drive = written(&spec, 512);
     rest(&mut drive);
     let before = drive.counters().read_retries;
     let n = 20_000;

@@ -120,33 +120,23 @@ fn order_of(striping: Striping) -> Option<&'static [u8; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Spec;
+    use crate::spec::MappingKind;
+    use crate::spec::small::small;
     use fathom_base::Bytes;
-
-    const DRIVE: &str = r#"
-        name = "striped"
-        capacity = "3MiB"
-        host = { protocol = "nvme", bandwidth = "1GB/s", command_overhead = "1us", queue_depth = 1 }
-        mapping = { kind = "page", over_provisioning_percent = 10.0, striping = "ORDER" }
-        [flash]
-        channels = 4
-        packages_per_channel = 3
-        dies_per_package = 2
-        planes_per_die = 2
-        pages_per_block = 4
-        page = "2KiB"
-        bus = "400MT/s"
-        read = "25us"
-        program = "200us"
-        erase = "1500us"
-        clustered_page = "2KiB"
-        clustered_block = "8KiB"
-    "#;
+    use serde::Deserialize;
+    use serde::de::value::StrDeserializer;
 
     fn stripes(name: &str, width: u64, wide: u64) -> (Stripes, Geometry) {
-        let mut spec = Spec::from_toml(&DRIVE.replace("ORDER", name)).unwrap();
-        spec.flash.clustered_page = Bytes(2048 * width);
-        spec.flash.clustered_block = Bytes(8192 * wide);
+        let mut spec = small(MappingKind::Page);
+        spec.capacity = Bytes::mib(3);
+        spec.mapping.over_provisioning_percent = 10.0;
+        let named = StrDeserializer::<serde::de::value::Error>::new(name);
+        spec.mapping.striping = Striping::deserialize(named).unwrap();
+        let flash = &mut spec.flash;
+        (flash.channels, flash.packages_per_channel) = (4, 3);
+        (flash.dies_per_package, flash.planes_per_die) = (2, 2);
+        flash.clustered_page = Bytes(2048 * width);
+        flash.clustered_block = Bytes(8192 * wide);
         spec.check().unwrap();
         let g = Geometry::new(&spec);
         let stripes = Stripes::new(spec.mapping.striping, &spec.flash, &g);

@@ -15,6 +15,19 @@ fn anticipatory(change: fn(&mut Tunables)) -> Anticipatory {
     Anticipatory::new(&tunables).unwrap()
 }
 
+/// Nine adjacent reads and nine adjacent writes are held. Nobody is waited for, and no read expires.
+fn nine_of_each() -> Anticipatory {
+    let mut a = anticipatory(|t| {
+        t.antic_expire = Dur::ZERO;
+        t.read_expire = Dur::ms(100_000);
+    });
+    for (key, at) in (0..9).map(|key| (key, u64::from(key) * LEN)) {
+        put(&mut a, ms(0), read(key, at));
+        put(&mut a, ms(0), of(7, write(10 + key, FAR + at)));
+    }
+    a
+}
+
 /// A process has read sequentially five times, with `think` time before each read. Its last read is complete.
 fn reader(scheduler: &mut Anticipatory, think: Dur) -> Time {
     let mut now = Time::ZERO;
@@ -100,18 +113,7 @@ fn a_pending_read_goes_when_it_has_expired() {
 
 #[test]
 fn reads_go_on_until_their_batch_is_over_and_then_writes_until_theirs_is() {
-    let mut a = anticipatory(|t| {
-        t.antic_expire = Dur::ZERO;
-        t.read_expire = Dur::ms(100_000);
-    });
-    for key in 0..9 {
-        put(&mut a, ms(0), read(key, u64::from(key) * LEN));
-        put(
-            &mut a,
-            ms(0),
-            of(7, write(10 + key, FAR + u64::from(key) * LEN)),
-        );
-    }
+    let mut a = nine_of_each();
     assert_eq!(next(&mut a, ms(500), 2), [0, 1]);
     // 31 ticks of write time are three writes at first.
     assert_eq!(next(&mut a, ms(501), 4), [10, 11, 12, 2]);
@@ -223,18 +225,7 @@ fn a_new_process_is_waited_for_if_the_last_new_ones_were_quick() {
 #[test]
 fn a_batch_of_writes_that_takes_too_long_has_fewer_the_next_time() {
     for (done_at, fewer) in [(700, 2), (900, 1)] {
-        let mut a = anticipatory(|t| {
-            t.antic_expire = Dur::ZERO;
-            t.read_expire = Dur::ms(100_000);
-        });
-        for key in 0..9 {
-            put(&mut a, ms(0), read(key, u64::from(key) * LEN));
-            put(
-                &mut a,
-                ms(0),
-                of(7, write(10 + key, FAR + u64::from(key) * LEN)),
-            );
-        }
+        let mut a = nine_of_each();
         assert_eq!(next(&mut a, ms(501), 1), [10]);
         let slow = a.dispatch(ms(520)).unwrap();
         a.completed(ms(done_at), &slow);

@@ -2,37 +2,22 @@
 
 use super::*;
 use crate::ftl::config;
-use crate::spec::Spec;
+use crate::spec::small::small;
+use crate::spec::{MappingKind, Spec};
 use fathom_base::Rng;
 use std::collections::BTreeMap;
 
-const SPEC: &str = r#"
-name = "map"
-capacity = "512KiB"
-[host]
-protocol = "nvme"
-bandwidth = "1GB/s"
-command_overhead = "1us"
-queue_depth = 32
-[flash]
-channels = 2
-packages_per_channel = 1
-dies_per_package = 1
-planes_per_die = 1
-pages_per_block = 16
-page = "1KiB"
-bus = "400MT/s"
-read = "25us"
-program = "200us"
-erase = "1500us"
-clustered_page = "1KiB"
-clustered_block = "16KiB"
-[mapping]
-kind = "dftl"
-unit = "512B"
-over_provisioning_percent = 20.0
-map_cache = "256B"
-"#;
+/// Two dies with blocks of sixteen pages, two units each.
+fn spec() -> Spec {
+    let mut spec = small(MappingKind::Dftl);
+    spec.capacity = Bytes::kib(512);
+    (spec.flash.channels, spec.flash.pages_per_block) = (2, 16);
+    (spec.flash.page, spec.flash.clustered_page) = (Bytes::kib(1), Bytes::kib(1));
+    spec.flash.clustered_block = Bytes::kib(16);
+    spec.mapping.over_provisioning_percent = 20.0;
+    (spec.mapping.unit, spec.mapping.map_cache) = (Some(Bytes(512)), Some(Bytes(256)));
+    spec
+}
 
 /// The number that all programs get: they are done in order of issue.
 const PROGRAM: u64 = 0;
@@ -57,7 +42,7 @@ struct Replay {
 
 impl Replay {
     fn new() -> Self {
-        let spec = Spec::from_toml(SPEC).unwrap();
+        let spec = spec();
         let g = Geometry::new(&spec);
         assert_eq!((g.logical_units, g.map_units), (1024, 8));
         Self {

@@ -2,39 +2,14 @@
 
 use super::*;
 use crate::ftl::config;
-use crate::spec::Spec;
-
-const SPEC: &str = r#"
-name = "chain"
-capacity = "64KiB"
-[host]
-protocol = "nvme"
-bandwidth = "1GB/s"
-command_overhead = "1us"
-queue_depth = 32
-[flash]
-channels = 1
-packages_per_channel = 1
-dies_per_package = 1
-planes_per_die = 1
-pages_per_block = 4
-page = "2KiB"
-bus = "400MT/s"
-read = "25us"
-program = "200us"
-erase = "1500us"
-clustered_page = "2KiB"
-clustered_block = "8KiB"
-[mapping]
-kind = "replacement"
-unit = "1KiB"
-over_provisioning_percent = 0.0
-log_blocks = 9
-"#;
+use crate::spec::MappingKind;
+use crate::spec::small::small;
+use fathom_base::Bytes;
 
 /// Data blocks of eight units, two per page.
 fn ftl(partial_program: bool) -> ReplacementFtl {
-    let mut spec = Spec::from_toml(SPEC).unwrap();
+    let mut spec = small(MappingKind::Replacement);
+    spec.mapping.unit = Some(Bytes::kib(1));
     spec.mapping.partial_program = partial_program;
     let config = config::read::<ReplacementFtl>(&spec.mapping).unwrap();
     ReplacementFtl::new(config, &spec, &Geometry::new(&spec), 1)
