@@ -6,6 +6,6 @@ mod tables;
 mod tally;
 
 pub use answers::{answered, target};
-pub use campaign::{Answered, Campaign, Drawn, Family, Outcome, Plan, Target};
-pub use tables::text;
+pub use campaign::{Answered, Drawn, Family, Outcome, Plan, Target};
+pub use tables::{Campaign, text};
 pub use tally::{MethodTally, Tally};

@@ -3,11 +3,13 @@
 //! For a probed drive: the terminal table ([`text`]), the comparison of two profiles ([`mod@diff`]) and the one-file page
 //! with its figures ([`html`]). For a run of a workload ([`run`]), for several runs compared ([`compare`]), for two block
 //! layers in turn ([`ab`]), for a study ([`rows`]) and for a reproduced paper ([`reproduce`]): text and page. For a
-//! campaign that measures the accuracy of the probes ([`accuracy`]): text. Every figure is a [`mod@chart`], every table of
-//! numbers a [`table::Table`]; text is laid out for the caller's terminal ([`screen`]).
+//! campaign that measures the recall and the errors of the probes ([`accuracy`]): text. Every figure is a
+//! [`mod@chart`] of series, which have intervals where they are known ([`with_halves`](chart::Series::with_halves)), every
+//! table of numbers a [`table::Table`]; text is laid out for the caller's terminal ([`screen`]).
 //!
-//! The crate reads records of probes and runs, and results that `lab` puts into its types, and knows no model. Every function is pure: equal input gives byte-identical
-//! text. The crate does no input or output. Solving is in `fathom-probe`, files are in `fathom-lab`.
+//! The crate reads records of probes and runs, and results that `lab` puts into its types, and knows no model. Every
+//! function is pure: equal input gives byte-identical text. The crate does no input or output. Solving is in
+//! `fathom-probe`, files are in `fathom-lab`.
 
 pub mod ab;
 pub mod accuracy;

@@ -177,7 +177,6 @@ mod tests {
         assert_eq!((all.rejected, all.denied), (1, 1));
         assert_eq!((all.open, all.missed, all.covered), (2, 1, (2, 3)));
         assert_eq!(all.recall(), Some(0.25));
-        assert_eq!(all.wrong_of_identified(), Some(2.0 / 4.0));
         // The cost of drive 5 is the sum over its three answers.
         assert_eq!(all.bytes_written, (30, 10 + 20 + 30 + 40 + 50 + 180));
         assert_eq!((all.device_ns, all.printed_bytes_max), ((100, 800), 8000));

@@ -1,6 +1,5 @@
 //! A campaign as plain data: its plan, its targets and its answers.
 
-use super::tally::MethodTally;
 use fathom_probe::{Estimate, Method, Parameter};
 use serde::Serialize;
 
@@ -120,19 +119,4 @@ pub struct Answered<'a> {
     pub outcome: Outcome,
     /// The answer.
     pub estimate: &'a Estimate,
-}
-
-/// The results of a campaign.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Campaign<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// Number of finished targets.
-    pub done: u64,
-    /// Number of draws that cannot be built.
-    pub refused: u32,
-    /// The counts of each method.
-    pub tallies: &'a [MethodTally],
-    /// All answers.
-    pub answers: &'a [Answered<'a>],
 }

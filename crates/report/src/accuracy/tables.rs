@@ -1,12 +1,27 @@
 //! The tables of a campaign, and whether it keeps the promised accuracy.
 
 use super::answers::miss;
-use super::campaign::{Answered, Campaign, Family, Outcome};
+use super::campaign::{Answered, Family, Outcome, Plan};
 use super::tally::{INVENTED_MAX, MethodTally, RECALL_MIN, Tally, WRONG_MAX};
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{bytes, duration};
 use fathom_probe::Method;
+
+/// The results of a campaign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Campaign<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Number of finished targets.
+    pub done: u64,
+    /// Number of draws that cannot be built.
+    pub refused: u32,
+    /// The counts of each method.
+    pub tallies: &'a [MethodTally],
+    /// All answers.
+    pub answers: &'a [Answered<'a>],
+}
 
 /// Returns the results of a campaign as text for the terminal.
 pub fn text(campaign: &Campaign<'_>, screen: Screen) -> String {

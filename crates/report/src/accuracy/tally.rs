@@ -54,7 +54,7 @@ impl Tally {
     }
 
     /// Returns the share of wrong values among the identifications; `None` if nothing was identified.
-    pub fn wrong_of_identified(&self) -> Option<f64> {
+    pub(super) fn wrong_of_identified(&self) -> Option<f64> {
         share(self.wrong, self.identified)
     }
 
@@ -108,6 +108,9 @@ mod tests {
             assert!(!campaign(582, 6).keeps_promise(family));
             assert!(Tally::default().keeps_promise(family));
         }
+        assert_eq!(campaign(300, 100).recall(), Some(300.0 / 600.0));
+        assert_eq!(campaign(300, 100).wrong_of_identified(), Some(0.25));
+        assert_eq!(Tally::default().recall(), None);
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl Verdict {
     }
 
     /// Returns the verdict in words, for several claims.
-    pub fn plural(self) -> &'static str {
+    pub(super) fn plural(self) -> &'static str {
         self.both().1
     }
 
@@ -311,7 +311,7 @@ impl Kind {
     }
 
     /// Returns the kind in words, for several workloads.
-    pub fn plural(self) -> &'static str {
+    pub(super) fn plural(self) -> &'static str {
         match self {
             Self::Generator => "generators",
             Self::Part => "parts of traces",
