@@ -224,15 +224,20 @@ impl From<StudyError> for Failure {
         };
         let code = match &error {
             StudyError::Read { .. } => "fathom::study::read",
-            StudyError::Syntax { .. } | StudyError::Value { .. } => "fathom::study::file",
+            StudyError::Syntax { .. } | StudyError::Faults { .. } => "fathom::study::file",
             StudyError::Drive { .. } => "fathom::study::drive",
-            StudyError::Workload { .. } => "fathom::study::workload",
             StudyError::Run { .. } | StudyError::Interrupted | StudyError::Store(_) => {
                 "fathom::study::run"
             }
         };
         let mut failure = Self::input(code, error.to_string());
         failure.help = error.help();
+        if let StudyError::Faults { file, faults } = &error
+            && faults.len() > 1
+        {
+            failure.message = format!("{file} has {} errors", faults.len());
+            failure.lines = faults.iter().map(|fault| format!("  {fault}")).collect();
+        }
         // Only the last cause: the message contains those in between.
         let causes = std::iter::successors(error.source(), |&cause| cause.source());
         let cause = causes.last().map(ToString::to_string);

@@ -1,9 +1,13 @@
 //! Determines the kind of a text file, so that a message can name the kind of a misplaced one.
 
 use crate::failure::Failure;
+use fathom_lab::store::{PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RUN_FILE};
 use fathom_lab::target::describes_drive;
 use std::path::Path;
 use toml::Table;
+
+/// Names of the files of a stored run.
+const STORED: [&str; 4] = [PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RUN_FILE];
 
 /// Kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +16,8 @@ pub(crate) enum FileKind {
     Study,
     Workload,
     Jobs,
+    /// A file of a stored run.
+    Stored,
     /// A path that ends in `.toml`, with contents of no known kind or without a readable file.
     Toml,
     /// A trace, or a file that the trace reader will refuse.
@@ -26,6 +32,13 @@ impl FileKind {
         let told = text.parse().ok().and_then(|table| Self::of_table(&table));
         match (told, ending) {
             (Some(kind), _) => kind,
+            _ if path.is_file()
+                && path
+                    .file_name()
+                    .is_some_and(|name| STORED.iter().any(|file| name == *file)) =>
+            {
+                Self::Stored
+            }
             (None, Some("toml")) => Self::Toml,
             (None, Some("fio")) => Self::Jobs,
             (None, _) if begins_with_section(&text) => Self::Jobs,
@@ -58,6 +71,16 @@ impl FileKind {
                 "a study",
                 format!("run it with `fathom study {file} --out DIR`"),
             ),
+            Self::Stored => {
+                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+                let dir = dir.unwrap_or(Path::new(".")).display();
+                (
+                    "a file of a stored run",
+                    format!(
+                        "`fathom report {dir}` renders its page; `fathom compare` and `fathom diff` take the directory"
+                    ),
+                )
+            }
             Self::Workload | Self::Toml | Self::Other => ("a workload", run(path)),
             Self::Jobs => ("a file of jobs", run(path)),
         };

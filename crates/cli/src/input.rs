@@ -39,7 +39,28 @@ pub(crate) fn run(path: &Path) -> Result<(), Failure> {
         return files.try_for_each(|name| file_of_run(&path.join(name)));
     }
     file_of_run(path)?;
-    file_of_run(&path.with_file_name(SUMS_FILE))
+    match FileKind::of(path) {
+        kind @ (FileKind::Drive | FileKind::Study | FileKind::Workload | FileKind::Jobs) => {
+            Err(kind.misplaced(path, "stored run"))
+        }
+        FileKind::Stored | FileKind::Toml | FileKind::Other => {
+            file_of_run(&path.with_file_name(SUMS_FILE))
+        }
+    }
+}
+
+/// As [`run`], for a run of `fathom probe` or its profile.
+///
+/// # Errors
+/// As for [`text`]; also another file of a run.
+pub(crate) fn profile(path: &Path) -> Result<(), Failure> {
+    run(path)?;
+    match FileKind::of(path) {
+        FileKind::Stored if !path.ends_with(PROFILE_FILE) => {
+            Err(FileKind::Stored.misplaced(path, "profile"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn file_of_run(path: &Path) -> Result<(), Failure> {
@@ -59,7 +80,7 @@ fn file_of_run(path: &Path) -> Result<(), Failure> {
 /// As for [`text`]; also a malformed name, or a file of another kind than a drive file.
 pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
     let other = |path: &Path| match FileKind::of(path) {
-        kind @ (FileKind::Study | FileKind::Workload | FileKind::Jobs) => {
+        kind @ (FileKind::Study | FileKind::Workload | FileKind::Jobs | FileKind::Stored) => {
             Some(kind.misplaced(path, "drive"))
         }
         FileKind::Drive | FileKind::Toml | FileKind::Other => None,
@@ -68,9 +89,13 @@ pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
         TargetError::Unprefixed { path } => other(path).unwrap_or_else(|| error.into()),
         _ => error.into(),
     })?;
-    if let TargetName::DriveFile(path) = &name {
-        self::text(path)?;
-        other(path).map_or(Ok(()), Err)?;
+    match &name {
+        TargetName::DriveFile(path) => {
+            self::text(path)?;
+            other(path).map_or(Ok(()), Err)?;
+        }
+        TargetName::Real(path) if path.is_file() => other(path).map_or(Ok(()), Err)?,
+        TargetName::Real(_) | TargetName::Preset(_) => {}
     }
     Ok(name)
 }

@@ -87,12 +87,20 @@ pub(crate) fn failure(failure: &Failure) -> ExitCode {
 
 /// Returns the screen of standard error. Always has a width: where it is no terminal, that of a terminal that reports none.
 pub(crate) fn error_screen() -> Screen {
-    let size = rustix::termios::tcgetwinsize(io::stderr());
-    let columns = size.map_or(0, |size| size.ws_col);
+    let screen = note_screen();
     Screen {
-        colour: io::stderr().is_terminal() && screen::of(Some(columns), variable).colour,
-        ..screen::of(Some(columns), variable)
+        width: screen.width.or(screen::of(Some(0), variable).width),
+        ..screen
     }
+}
+
+/// Returns the screen of standard error, without a width where it is no terminal.
+fn note_screen() -> Screen {
+    let terminal = io::stderr().is_terminal().then(|| {
+        let size = rustix::termios::tcgetwinsize(io::stderr());
+        size.map_or(0, |size| size.ws_col)
+    });
+    screen::of(terminal, variable)
 }
 
 /// Returns an environment variable.
@@ -109,9 +117,10 @@ pub(crate) fn interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Prints a line to standard error, with control characters escaped ([`plain`]). Write errors are ignored.
+/// Prints a line to standard error, with control characters escaped ([`plain`]), wrapped on a terminal. Write errors are
+/// ignored.
 pub(crate) fn note(text: &str) {
-    error(&(screen().characters(&plain(text)) + "\n"));
+    error(&(note_screen().text(&plain(text)) + "\n"));
 }
 
 /// Prints text to standard error unchanged. Write errors are ignored.

@@ -13,7 +13,8 @@ pub(crate) fn of(terminal: Option<u16>, variable: impl Fn(&str) -> Option<String
         0 => WIDTH,
         columns => usize::from(columns),
     });
-    let plain = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let plain = variable("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || variable("TERM").is_some_and(|terminal| terminal == "dumb");
     Screen {
         width: given.filter(|&columns| columns > 0).or(own),
         ascii: ascii(&variable),
@@ -84,6 +85,8 @@ mod tests {
     fn only_a_terminal_has_colours() {
         assert!(screen(Some(80), &[("NO_COLOR", "")]).colour);
         assert!(!screen(Some(80), &[("NO_COLOR", "1")]).colour);
+        assert!(!screen(Some(80), &[("TERM", "dumb")]).colour);
+        assert!(screen(Some(80), &[("TERM", "xterm")]).colour);
         assert!(!screen(None, &[]).colour);
     }
 }

@@ -248,6 +248,130 @@ fn a_file_or_a_run_of_another_kind_is_told_what_it_is() {
 }
 
 #[test]
+fn a_file_in_the_place_of_another_is_told_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["drive.toml", "file-server.fio"] {
+        let example = fathom(dir.path()).args(["explain", name]).output();
+        std::fs::write(dir.path().join(name), example.unwrap().stdout).unwrap();
+    }
+    std::fs::write(dir.path().join("binary.toml"), b"\xff\xfe").unwrap();
+    quick_run(dir.path(), "probed", &[]);
+    let mut run = fathom(dir.path());
+    run.args([
+        "run",
+        "generate:uniform",
+        "--accesses",
+        "20",
+        "--out",
+        "ran",
+    ]);
+    run.assert().success();
+    let needs = "run generate:uniform --sched irbw-fifo --profile";
+    for (args, is, instead) in [
+        (
+            "probe file-server.fio",
+            "is a file of jobs and no drive",
+            "fathom run file-server.fio",
+        ),
+        (
+            "diff drive.toml probed",
+            "drive.toml is a drive file",
+            "model:drive.toml",
+        ),
+        (
+            &*format!("{needs} ran"),
+            "ran holds a run of `fathom run`",
+            "fathom probe TARGET --out DIR",
+        ),
+        (
+            &*format!("{needs} ran/run.json"),
+            "is a file of a stored run and no profile",
+            "fathom report ran",
+        ),
+        (
+            &*format!("{needs} drive.toml"),
+            "drive.toml is a drive file",
+            "model:drive.toml",
+        ),
+        (
+            "report file-server.fio",
+            "is a file of jobs",
+            "fathom run file-server.fio",
+        ),
+        (
+            "report probed/profile.toml",
+            "is a file of a stored run",
+            "fathom report probed",
+        ),
+        (
+            "run ran/requests.parquet",
+            "is a file of a stored run and no workload",
+            "fathom report ran",
+        ),
+        (
+            "study binary.toml --out out",
+            "it is no text in UTF-8",
+            "fathom explain study.toml",
+        ),
+    ] {
+        tells(dir.path(), args, &[is, instead]);
+    }
+}
+
+/// No word of a library is left in a message, and the range and the units are told.
+#[test]
+fn what_is_wrong_is_told_in_plain_words() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, all) in [
+        (
+            "--sched noop,spam=1",
+            ["there is no key `spam` here", "it takes none"],
+        ),
+        (
+            "--sched none,quantum=3",
+            ["takes no keys", "fathom list schedulers"],
+        ),
+        (
+            "--sched irbw-fifo,bundle=0B",
+            ["`bundle` is 0B", "--profile"],
+        ),
+        (
+            "--sched kyber,read_lat=0us",
+            ["`read_lat` is 0", "fathom explain kyber"],
+        ),
+        (
+            "--sched cfq,quantum=-1",
+            ["`quantum` is integer `-1`", "from 0 to 4294967295"],
+        ),
+        (
+            "--size 1EiB",
+            ["`1EiB` is not a length", "the units are B, KiB, MiB"],
+        ),
+        (
+            "--set flash.read=10h",
+            ["`10h` is not a duration", "the units are ns, us"],
+        ),
+        (
+            "--set flash.read=",
+            ["an empty value removes the key", "write KEY=VALUE"],
+        ),
+        (
+            "--set kind=hdd",
+            [
+                "the kind of a drive cannot be changed",
+                "fathom list drives",
+            ],
+        ),
+        (
+            "--on model:hitachi-7k160 --set zones=[[3]]",
+            ["`zones` has the length 1", "it takes a table"],
+        ),
+    ] {
+        tells(dir.path(), &format!("run generate:uniform {args}"), &all);
+    }
+}
+
+#[test]
 fn an_option_of_another_kind_of_workload_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("jobs.fio"), "[a]\nrw=randread\nsize=1m\n").unwrap();
@@ -499,4 +623,19 @@ fn an_access_that_the_drive_cannot_take_is_told_why_and_the_step() {
         ],
     );
     replay("far.spc", &["(2 GiB)", "--step shrink,capacity=2GiB"]);
+    std::fs::write(
+        dir.path().join("trim.csv"),
+        "at_us,op,offset,len\n0,write,0,4096\n1,trim,0,4096\n",
+    )
+    .unwrap();
+    tells(
+        dir.path(),
+        "run trim.csv --on model:ms-ssd",
+        &[
+            "access 2",
+            "trim of 4096 bytes at offset 0",
+            "takes no trims",
+            "--step writes-only",
+        ],
+    );
 }

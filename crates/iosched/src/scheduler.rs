@@ -133,9 +133,11 @@ pub(crate) trait Policy {
     fn over(&mut self, _info: &DeviceInfo) {}
 }
 
-/// Rejects a missing size of the drive.
+/// Rejects a size of the drive that is missing or 0.
 pub(crate) fn given(size: Bytes, key: &'static str, parameter: &str) -> Result<(), BadValue> {
-    want(size > Bytes(0), key, "missing", || {
-        format!("it is the drive's `{parameter}`, which `fathom probe --only {parameter}` measures")
+    want(size > Bytes(0), key, size, || {
+        format!(
+            "it is larger than that: the drive's `{parameter}`, which `fathom probe --only {parameter}` measures"
+        )
     })
 }

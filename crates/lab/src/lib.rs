@@ -7,6 +7,7 @@
 
 pub mod ab;
 pub mod accuracy;
+mod advice;
 pub mod parse;
 pub mod queue;
 pub mod replay;

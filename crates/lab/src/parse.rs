@@ -2,44 +2,107 @@
 
 use fathom_base::near::meant;
 use serde::de::DeserializeOwned;
+use std::ops::Range;
+use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 /// The start of serde's message for a missing key.
 const MISSING: &str = "missing field `";
 
+/// A fault of a text in TOML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The key at fault, after the tables and the numbers of elements that contain it; may end early.
+    pub(crate) path: Vec<String>,
+    /// The line, counted from 1.
+    pub(crate) line: Option<usize>,
+    /// What is wrong, and what was probably meant.
+    pub(crate) words: String,
+}
+
 /// Deserialises a TOML text.
 ///
 /// # Errors
-/// The line, counted from 1 (where known), and a message that says what is wrong there.
+/// The line of the first fault, counted from 1 (where known), and a message with all faults.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
-    toml::from_str(text).map_err(|error| {
-        let span = error.span();
-        let before = span.map(|span| text.get(..span.start).unwrap_or_default());
-        let line = before.map(|before| before.matches('\n').count() + 1);
-        let mut words = in_words(error.message(), before.and_then(key_at_end));
-        if let Some(near) = meant(error.message()) {
-            words += &format!("; did you mean `{near}`?");
+    match checked(text) {
+        (Some(value), faults) if faults.is_empty() => Ok(value),
+        (_, faults) => {
+            let also = |fault: &Fault| match fault.line {
+                Some(line) => format!("also line {line}: {}", fault.words),
+                None => format!("also {}", fault.words),
+            };
+            let first = faults.first();
+            let words = first.map(|fault| fault.words.clone()).into_iter();
+            let words: Vec<String> = words.chain(faults.iter().skip(1).map(also)).collect();
+            Err((first.and_then(|fault| fault.line), words.join("; ")))
         }
-        for other in others::<T>(text, error.message()) {
-            words += &format!("; also {other}");
-        }
-        (line, words)
-    })
+    }
 }
 
-/// What is wrong with a text besides the `first` fault.
-fn others<T: DeserializeOwned>(text: &str, first: &str) -> Vec<String> {
-    let all = text.parse().map(|table| problems::<T>(&table));
-    let all = all.unwrap_or_default().into_iter();
-    let others = all.filter(|message| !message.ends_with(first));
-    others.map(|message| in_words(&message, None)).collect()
+/// Deserialises a TOML text as far as it can be: without the keys at fault. Returns the faults in the order of the text.
+pub(crate) fn checked<T: DeserializeOwned>(text: &str) -> (Option<T>, Vec<Fault>) {
+    let error = match toml::from_str(text) {
+        Ok(value) => return (Some(value), Vec::new()),
+        Err(error) => error,
+    };
+    let begin = |span: Range<usize>| text.get(..span.start).unwrap_or_default();
+    let line = error
+        .span()
+        .map(|span| begin(span).matches('\n').count() + 1);
+    let first = Fault {
+        path: Vec::new(),
+        line,
+        words: in_words(error.message(), None),
+    };
+    let Ok(table) = text.parse::<Table>() else {
+        return (None, vec![first]);
+    };
+    let (found, left) = found::<T>(&table);
+    let fault = |(path, message): (Vec<String>, String)| Fault {
+        line: match path.is_empty() {
+            true => line.filter(|_| message == error.message()),
+            false => line_of(text, &path),
+        },
+        words: match meant(&message) {
+            Some(near) => format!("{}; did you mean `{near}`?", in_words(&message, None)),
+            None => in_words(&message, None),
+        },
+        path,
+    };
+    let mut faults: Vec<Fault> = found.into_iter().map(fault).collect();
+    if faults.is_empty() {
+        faults.push(first);
+    }
+    if faults.iter().all(|fault| fault.line.is_none()) {
+        faults[0].line = line;
+    }
+    faults.sort_by_key(|fault| fault.line.unwrap_or(usize::MAX));
+    (left, faults)
 }
 
-/// Returns the key at the end of a text that stops before the key's value.
-fn key_at_end(text: &str) -> Option<&str> {
-    let key = text.trim_end().strip_suffix('=')?.trim_end();
-    let begins = key.rfind(|c: char| c.is_whitespace() || "{,.".contains(c));
-    Some(&key[begins.map_or(0, |at| at + 1)..])
+/// Returns the line of a key, or of the last table or element above it that the text has.
+pub(crate) fn line_of(text: &str, path: &[String]) -> Option<usize> {
+    let table = DeTable::parse(text).ok()?;
+    let mut value = &DeValue::Table(table.into_inner());
+    let mut at = None;
+    for part in path {
+        let next = match value {
+            DeValue::Table(table) => {
+                let mut keys = table.iter();
+                let found = keys.find(|(key, _)| key.get_ref() == part);
+                found.map(|(key, value)| (key.span(), value))
+            }
+            DeValue::Array(array) => {
+                let element = part.parse().ok().and_then(|at: usize| array.get(at));
+                element.map(|value| (value.span(), value))
+            }
+            _ => None,
+        };
+        let Some((span, below)) = next else { break };
+        (at, value) = (Some(span.start), below.get_ref());
+    }
+    Some(text.get(..at?)?.matches('\n').count() + 1)
 }
 
 /// Rewrites a message of serde in plain words: the key, the fault, and what the key accepts. A message of [`problems`]
@@ -51,14 +114,25 @@ pub fn in_words(message: &str, key: Option<&str>) -> String {
     if let Some(key) = message.strip_prefix(MISSING) {
         return format!("the key `{} is missing", key);
     }
-    let Some((found, wanted)) = message.split_once(", expected ") else {
-        return with_key();
+    let (found, wanted) = match message.split_once(", ") {
+        Some((found, "there are no fields" | "there are no variants")) => (found, "none"),
+        _ => match message
+            .split_once(", expected ")
+            .or(message.split_once(", wanted "))
+        {
+            Some(parts) => parts,
+            None => return with_key(),
+        },
     };
     if let Some(field) = found.strip_prefix("unknown field ") {
         // With the tables above it, if they are known.
         let whole = key.filter(|key| key.ends_with(field.trim_matches('`')));
         let field = whole.map_or_else(|| field.to_owned(), |key| format!("`{key}`"));
         return format!("there is no key {field} here: it takes {wanted}");
+    }
+    if let Some(length) = found.strip_prefix("invalid length ") {
+        let key = key.map_or_else(|| "a list".to_owned(), |key| format!("`{key}`"));
+        return format!("{key} has the length {length}: it takes {}", plain(wanted));
     }
     let kinds = ["unknown variant ", "invalid type: ", "invalid value: "];
     let Some(found) = kinds.iter().find_map(|kind| found.strip_prefix(kind)) else {
@@ -74,9 +148,13 @@ fn plain(kind: &str) -> &str {
         "map" | "a map" => "a table",
         "sequence" | "a sequence" => "a list",
         "a boolean" => "true or false",
-        "u8" | "u16" | "u32" | "u64" | "usize" | "a nonzero u32" | "a nonzero u64" => {
-            "a whole number"
-        }
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number of at least 0",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "a nonzero u64" => "a whole number of at least 1",
+        "string or table" => "a name, or a table with a name",
         "f32" | "f64" => "a number",
         _ if kind.starts_with("struct ") || kind.contains("tagged enum ") => "a table",
         _ => kind,
@@ -86,46 +164,55 @@ fn plain(kind: &str) -> &str {
 /// Returns every fault of a table that is to become a `T`: one message for each wrong key, which names the key. Of several
 /// missing keys only the first is reported.
 pub fn problems<T: DeserializeOwned>(table: &Table) -> Vec<String> {
-    let first = |table: &Table| {
-        let made = T::deserialize(Value::Table(table.clone()));
-        made.err().map(|error| error.message().to_owned())
+    let found = found::<T>(table).0.into_iter();
+    found.map(|(_, message)| message).collect()
+}
+
+/// Returns the faults of a table, each with the path of its key (empty if unknown), and the value without the keys at
+/// fault, if there is one.
+fn found<T: DeserializeOwned>(table: &Table) -> (Vec<(Vec<String>, String)>, Option<T>) {
+    let made = |table: &Table| {
+        T::deserialize(Value::Table(table.clone())).map_err(|error| error.message().to_owned())
     };
     let mut table = table.clone();
-    let (mut found, mut taken) = (Vec::new(), Vec::new());
-    while let Some(message) = first(&table) {
+    let mut found: Vec<(Vec<String>, String)> = Vec::new();
+    loop {
+        let message = match made(&table) {
+            Ok(value) => return (found, Some(value)),
+            Err(message) => message,
+        };
         if let Some(key) = message
             .strip_prefix(MISSING)
             .and_then(|m| m.split('`').next())
         {
             // The key may be missing only because it was wrong and was removed to find further faults.
-            if !taken
+            if !found
                 .iter()
-                .any(|path: &Vec<String>| path.last().is_some_and(|last| last == key))
+                .any(|(path, _)| path.last().is_some_and(|last| last == key))
             {
-                found.push(message);
+                found.push((Vec::new(), message));
             }
-            break;
+            return (found, None);
         }
         let candidates = leaves(&table).into_iter().filter_map(|path| {
             let mut without = table.clone();
             remove(&mut without, &path);
-            suspicion(&table, path, &message, first(&without))
+            suspicion(&table, path, &message, made(&without).err())
         });
         let Some((doubt, path)) = candidates.min() else {
-            found.push(message);
-            break;
+            found.push((Vec::new(), message));
+            return (found, None);
         };
         let key = path.last().map_or("", String::as_str);
         let named = message.starts_with(&format!("unknown field `{key}`"));
         let tag = doubt.needed && message.starts_with("unknown variant");
-        found.push(match named || tag {
+        let message = match named || tag {
             true => message,
             false => format!("`{key}`: {message}"),
-        });
+        };
         remove(&mut table, &path);
-        taken.push(path);
+        found.push((path, message));
     }
-    found
 }
 
 /// Reasons against a key being the one that a message is about. The least doubt sorts first.
@@ -165,36 +252,58 @@ fn suspicion(
 }
 
 fn value_at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
-    let (key, above) = path.split_last()?;
-    let table = above
+    let (first, below) = path.split_first()?;
+    below
         .iter()
-        .try_fold(table, |table, key| table.get(key)?.as_table())?;
-    table.get(key)
+        .try_fold(table.get(first)?, |value, part| match value {
+            Value::Table(table) => table.get(part),
+            Value::Array(array) => array.get(part.parse::<usize>().ok()?),
+            _ => None,
+        })
 }
 
-/// Returns the paths of all keys, except those of non-empty tables.
+/// Returns the paths of all keys, except those of non-empty tables and of lists of tables.
 fn leaves(table: &Table) -> Vec<Vec<String>> {
-    let below = |(key, value): (&String, &Value)| match value {
-        Value::Table(table) if !table.is_empty() => leaves(table)
-            .into_iter()
-            .map(|path| [vec![key.clone()], path].concat())
-            .collect(),
-        _ => vec![vec![key.clone()]],
-    };
-    table.iter().flat_map(below).collect()
+    let of_key = |(key, value): (&String, &Value)| below(vec![key.clone()], value);
+    table.iter().flat_map(of_key).collect()
 }
 
+fn below(path: Vec<String>, value: &Value) -> Vec<Vec<String>> {
+    let deeper = |part: String| [&path[..], &[part]].concat();
+    match value {
+        Value::Table(table) if !table.is_empty() => {
+            let below = table
+                .iter()
+                .map(|(key, value)| below(deeper(key.clone()), value));
+            below.flatten().collect()
+        }
+        Value::Array(array) if array.iter().any(Value::is_table) => {
+            let elements = array.iter().enumerate();
+            let below = elements.map(|(index, value)| below(deeper(index.to_string()), value));
+            below.flatten().collect()
+        }
+        _ => vec![path],
+    }
+}
+
+/// Removes a key. Elements of lists stay, so that the others keep their number.
 fn remove(table: &mut Table, path: &[String]) {
-    match path {
-        [] => {}
-        [key] => {
-            table.remove(key);
-        }
-        [key, below @ ..] => {
-            if let Some(Value::Table(table)) = table.get_mut(key) {
-                remove(table, below);
-            }
-        }
+    let Some((key, above)) = path.split_last() else {
+        return;
+    };
+    let Some((first, rest)) = above.split_first() else {
+        table.remove(key);
+        return;
+    };
+    let holder = rest.iter().try_fold(table.get_mut(first), |value, part| {
+        Some(match value? {
+            Value::Table(table) => table.get_mut(part),
+            Value::Array(array) => array.get_mut(part.parse::<usize>().ok()?),
+            _ => None,
+        })
+    });
+    if let Some(Some(Value::Table(table))) = holder {
+        table.remove(key);
     }
 }
 
@@ -233,12 +342,20 @@ mod tests {
         );
         told(&steps("step = 'first'"), &["the key `accesses` is missing"]);
         let (line, words) = of("trace = 't'\nreed = 3\nname = 4\njobs = 5");
-        // Keys are read in alphabetical order.
-        assert_eq!(line, Some(4));
+        assert_eq!(line, Some(2));
         let all = [
-            "`jobs` is",
-            "; also `name`",
-            "; also there is no key `reed` here",
+            "there is no key `reed` here",
+            "; also line 3: `name`",
+            "; also line 4: `jobs` is",
+        ];
+        told(&words, &all);
+        // A fault within a list is found beside others, with its line.
+        let two = "trace = 't'\nreed = 3\n[[steps]]\nstep = 'first'\naccesses = -1\n[[steps]]\nstep = 'clip'\ncapacity = 2";
+        let (line, words) = of(two);
+        assert_eq!(line, Some(2));
+        let all = [
+            "also line 5: `accesses` is integer `-1`: it takes a whole number of at least",
+            "also line 8: `capacity`: `2` has no unit",
         ];
         told(&words, &all);
     }

@@ -12,9 +12,9 @@ use toml::{Table, Value};
 /// Error in the description of a block layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
-    /// The text cannot be parsed.
-    #[error("{}", in_turn(.0))]
-    Syntax(String),
+    /// Keys are wrong; the messages are those of serde.
+    #[error("{}", in_plain_words(.0))]
+    Syntax(Vec<String>),
     /// A setting of a scheduler, a splitter or the queue itself is invalid.
     #[error(transparent)]
     Config(#[from] BadValue),
@@ -42,10 +42,9 @@ pub enum QueueError {
     },
 }
 
-/// Returns serde's messages, which stand one after another, in plain words.
-fn in_turn(messages: &str) -> String {
+fn in_plain_words(messages: &[String]) -> String {
     let words = messages
-        .split("; ")
+        .iter()
         .map(|message| parse::in_words(message, None));
     words.collect::<Vec<_>>().join("; ")
 }
@@ -57,7 +56,7 @@ impl QueueError {
             Self::Sizes { example, .. } => {
                 format!("{}; or give them: {example}", self.help_by_name())
             }
-            Self::Config(error) => config_help(error).into(),
+            Self::Config(error) => config_help(error),
             Self::Unknown { key, .. } => {
                 format!("{}; or give {key}=BYTES yourself", self.help_by_name())
             }
@@ -68,13 +67,10 @@ impl QueueError {
     /// Returns advice for a scheduler or splitter that is named without keys.
     pub fn help_by_name(&self) -> String {
         match self {
-            Self::Syntax(message) if meant(message).is_some() => {
-                format!("did you mean `{}`?", meant(message).unwrap_or_default())
-            }
-            Self::Syntax(_) => {
-                "`fathom list schedulers` and `fathom list splits` show all; docs/schedulers.md says what each takes"
-                    .into()
-            }
+            Self::Syntax(messages) => match messages.iter().find_map(|message| meant(message)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "`fathom list schedulers` and `fathom list splits` show all; `fathom explain NAME` says what each takes".into(),
+            },
             Self::Sizes { parameters, .. } => {
                 let names: Vec<&str> = parameters.iter().map(|p| p.name()).collect();
                 format!(
@@ -83,7 +79,7 @@ impl QueueError {
                     names.join(",")
                 )
             }
-            Self::Config(_) => "take its sizes from a profile of the drive (`--profile DIR`)".into(),
+            Self::Config(error) => config_help(error),
             Self::Unknown { parameter, .. } => format!(
                 "`fathom probe TARGET --only {parameter} --budget ...` may find it with more measuring"
             ),
@@ -92,13 +88,16 @@ impl QueueError {
 }
 
 /// Returns advice for an invalid setting, on the command line or in a study.
-pub(crate) fn config_help(error: &BadValue) -> &'static str {
-    match &*error.part {
-        "queue" => "docs/schedulers.md says what a queue takes",
-        _ => {
-            "give it beside the name (NAME,KEY=VALUE; in a study, under [queue]), or take it from a profile of the drive \
-             (`--profile`; in a study, `sizes`)"
-        }
+pub(crate) fn config_help(error: &BadValue) -> String {
+    let mut all = SCHEDULERS.iter().chain(SPLITS);
+    if all.any(|named| named.needs.iter().any(|(key, _)| *key == error.key)) {
+        return "give it beside the name (NAME,KEY=VALUE; in a study, under [queue]), or take it from a profile of the drive \
+                (`--profile`; in a study, `sizes`)"
+            .into();
+    }
+    match SCHEDULERS.iter().any(|named| named.name == error.part) {
+        true => format!("`fathom explain {}` says what it takes", error.part),
+        false => "docs/schedulers.md says what a queue takes".into(),
     }
 }
 
@@ -126,10 +125,10 @@ pub fn from_table(mut table: Table, profile: Option<&Profile>) -> Result<QueueCo
         return Err(error);
     }
     if !wrong.is_empty() {
-        return Err(QueueError::Syntax(wrong.join("; ")));
+        return Err(QueueError::Syntax(wrong));
     }
     let config = QueueConfig::deserialize(Value::Table(table))
-        .map_err(|error| QueueError::Syntax(error.message().to_owned()))?;
+        .map_err(|error| QueueError::Syntax(vec![error.message().to_owned()]))?;
     config.check()?;
     Ok(config)
 }

@@ -75,7 +75,10 @@ fn kind(kind: FileType) -> &'static str {
 /// The error of the system, or [`Unfit`] as [`io::ErrorKind::InvalidInput`].
 pub fn read(path: &Path) -> io::Result<String> {
     look(path, Some(BYTES_MAX)).map_err(unfit)?;
-    let text = std::fs::read_to_string(path)?;
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => io::Error::new(error.kind(), "it is no text in UTF-8"),
+        _ => error,
+    })?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::Rng;
-use fathom_lab::study::{Study, plan};
+use fathom_lab::study::{Study, StudyError, plan};
 use fathom_model::{Model, catalog};
 
 const STUDY: &str = include_str!("../../../examples/study.toml");
@@ -84,6 +84,69 @@ fn what_no_run_can_have_is_refused_when_the_study_is_read() {
         let error = planned(arrival, &of(process)).unwrap_err();
         assert!(error.contains(&format!("process {process}")), "{error}");
     }
+}
+
+/// docs/studies.md: all errors are reported before the first run, each with its line.
+#[test]
+fn all_faults_of_a_study_are_told_together_each_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = |lines: &[&str]| {
+        let path = dir.path().join("study.toml");
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let StudyError::Faults { faults, .. } =
+            Study::from_file(&path).and_then(|s| plan(&s)).unwrap_err()
+        else {
+            panic!("not the faults")
+        };
+        faults
+    };
+    let text = [
+        "name = 's'",
+        "drive = 'model:ssd-a'",
+        "seeds = [1, 2]",
+        "[set]",
+        "'flash.raed' = '3us'",
+        "[queue]",
+        "scheduler = { name = 'noop', spam = 1 }",
+        "[[axis]]",
+        "name = 'b'",
+        "key = 'write_buffer.policy'",
+        "values = ['lru',",
+        "  'eppo']",
+        "[[workload]]",
+        "name = 'u'",
+        "generate = { generator = 'uniform', accesses = 9 }",
+        "[[workload]]",
+        "name = 'v'",
+        "trace = 'missing.spc'",
+    ];
+    let lines = |found: &[fathom_lab::study::Fault]| -> Vec<Option<usize>> {
+        found.iter().map(|fault| fault.line).collect()
+    };
+    let found = faults(&text);
+    assert_eq!(
+        lines(&found),
+        [Some(5), Some(6), Some(12), Some(18)],
+        "{found:?}"
+    );
+    for (fault, words) in found.iter().zip([
+        "flash.raed",
+        "no key `spam` here: it takes none",
+        "eppo",
+        "missing.spc",
+    ]) {
+        assert!(fault.detail.contains(words), "{fault:?}");
+    }
+    // With a key that is wrong, and one that only that one makes wrong.
+    let mut more = text;
+    more[2] = "sedes = [1, 2]";
+    more[10] = "value = ['lru',";
+    let found = faults(&more);
+    assert_eq!(
+        lines(&found),
+        [Some(3), Some(5), Some(6), Some(11), Some(18)],
+        "{found:?}"
+    );
 }
 
 #[test]

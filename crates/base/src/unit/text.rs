@@ -13,7 +13,9 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The text is not a number with a unit.
-    #[error("`{text}` is not {what}: write a number with its unit, such as {example}")]
+    #[error(
+        "`{text}` is not {what}: write a number with its unit, such as {example}; the units are {units}"
+    )]
     Text {
         /// The text.
         text: String,
@@ -21,6 +23,8 @@ pub enum UnitError {
         what: &'static str,
         /// A valid example.
         example: &'static str,
+        /// The names of the units.
+        units: String,
     },
     /// The text is a number without a unit.
     #[error("`{text}` has no unit: give one, such as {example}")]
@@ -130,6 +134,12 @@ impl Kind {
             text: text.to_owned(),
             what: self.what,
             example: self.example,
+            units: self
+                .units
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
         }
     }
 

@@ -13,8 +13,8 @@ pub(super) fn run(args: &DiffArgs) -> Result<Exit, Failure> {
         SetKind::Measurement,
         &[args.left.clone(), args.right.clone()],
     )?;
-    input::run(&args.left)?;
-    input::run(&args.right)?;
+    input::profile(&args.left)?;
+    input::profile(&args.right)?;
     let left = out::loaded(store::load_profile(&args.left)?);
     let right = out::loaded(store::load_profile(&args.right)?);
     let diff = diff::diff(&left, &right);

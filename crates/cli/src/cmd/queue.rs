@@ -1,12 +1,13 @@
 //! Builds the block layer above a drive from the options.
 
+use super::made;
 use super::workload::table;
 use crate::args::QueueArgs;
 use crate::failure::Failure;
 use crate::{input, out};
 use fathom_iosched::QueueConfig;
 use fathom_lab::queue::{QueueError, from_table};
-use fathom_lab::store;
+use fathom_lab::store::{self, SetKind};
 use fathom_lab::target::QueueDepth;
 
 /// Name that stands for no block layer.
@@ -26,7 +27,11 @@ fn described(
     args: &QueueArgs,
     help: fn(&QueueError) -> String,
 ) -> Result<Option<QueueConfig>, Failure> {
-    args.profile.as_deref().map_or(Ok(()), input::run)?;
+    if let Some(path) = &args.profile {
+        input::profile(path)?;
+        made::only(&[SetKind::Measurement], path, "--profile")
+            .map_err(|failure| failure.help("measure the drive: fathom probe TARGET --out DIR"))?;
+    }
     let profile = args.profile.as_deref().map(store::load_profile);
     let profile = profile.transpose()?;
     if args.sched.as_deref() == Some(NONE) {
@@ -36,6 +41,15 @@ fn described(
                 .help("leave out `--split`, or take `--sched noop`"));
         }
         return Ok(None);
+    }
+    if let Some((NONE, _)) = args
+        .sched
+        .as_deref()
+        .and_then(|sched| sched.split_once(','))
+    {
+        let message = "`--sched none` is no scheduler, and takes no keys";
+        return Err(Failure::input("fathom::queue", message)
+            .help("leave them out, or name a scheduler: `fathom list schedulers` shows all"));
     }
     let mut queue = toml::Table::new();
     for (key, text) in [("scheduler", &args.sched), ("split", &args.split)] {

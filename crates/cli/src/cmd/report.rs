@@ -3,6 +3,7 @@
 use super::made;
 use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure};
+use crate::file_kind::FileKind;
 use crate::{input, out};
 use fathom_lab::store::{self, RECORD_FILE, REPORT_FILE, RUN_FILE, SetKind, StoreError};
 use fathom_probe::run;
@@ -11,11 +12,18 @@ use std::path::Path;
 pub(super) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if !args.dir.is_dir() {
         let path = args.dir.clone();
-        return Err(match path.exists() {
-            true => StoreError::NotADirectory { path },
-            false => StoreError::Missing { path },
+        if path.exists() {
+            return Err(match FileKind::of(&path) {
+                FileKind::Toml | FileKind::Other => {
+                    let message = format!("{} is no directory of a run", path.display());
+                    Failure::input("fathom::run::not_a_directory", message).help(
+                        "name a directory that `fathom probe --out` or `fathom run --out` has written",
+                    )
+                }
+                kind => kind.misplaced(&path, "directory of a run"),
+            });
         }
-        .into());
+        return Err(StoreError::Missing { path }.into());
     }
     let dir = &args.dir;
     input::run(dir)?;

@@ -73,7 +73,9 @@ fn of_name(name: &str) -> Result<Workload, Failure> {
             Ok(Workload::from_file(path)?)
         }
         FileKind::Other => trace(name),
-        kind @ (FileKind::Drive | FileKind::Study) => Err(kind.misplaced(path, "workload")),
+        kind @ (FileKind::Drive | FileKind::Study | FileKind::Stored) => {
+            Err(kind.misplaced(path, "workload"))
+        }
     }
 }
 

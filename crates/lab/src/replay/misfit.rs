@@ -1,17 +1,29 @@
 //! Explains why a drive can never take an access: the condition that fails, the limits, and a step that makes the workload
 //! fit.
 
+use crate::advice::{Step, Written};
 use fathom_base::Bytes;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Op};
-use std::collections::BTreeSet;
 
 /// An access that a drive can never take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// The condition that fails, with the drive's limits.
     pub why: String,
-    /// Advice on how to make it fit.
-    pub help: String,
+    remedy: Remedy,
+}
+
+/// How to make accesses fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Remedy {
+    /// Addresses below this capacity, or a larger drive.
+    Addresses(Bytes),
+    /// Steps in this order.
+    Steps(Vec<Step>),
+    /// Leaving the access out.
+    LeaveOut,
+    /// Leaving trims out, or another drive.
+    NoTrims,
 }
 
 impl Misfit {
@@ -20,7 +32,45 @@ impl Misfit {
         match error.kind {
             IoErrorKind::Misaligned => Some(Self::of_shape(error, info)),
             IoErrorKind::OutOfRange => Some(Self::of_place(error, info)),
+            IoErrorKind::Unsupported if error.op == Op::Trim => Some(Self {
+                why: "the drive takes no trims".into(),
+                remedy: Remedy::NoTrims,
+            }),
             _ => None,
+        }
+    }
+
+    /// Returns advice on how to make it fit.
+    pub(super) fn help(&self, written: Written) -> String {
+        let at = |step: &Step| step.at(written);
+        match &self.remedy {
+            Remedy::Addresses(capacity) => {
+                let of = |name| Step::new(name, &[("capacity", capacity)]);
+                let clip = Step::new("clip", &[("capacity", capacity), ("past-end", &"drop")]);
+                let size = match written {
+                    Written::CommandLine => "`--size` of a modelled one",
+                    Written::StudyFile => "`capacity` in `set`",
+                };
+                format!(
+                    "make the addresses fit with {}, which scales them, {} or {}; or take a larger drive ({size})",
+                    at(&of("shrink")),
+                    at(&of("wrap")),
+                    at(&clip)
+                )
+            }
+            Remedy::Steps(steps) => {
+                let steps: Vec<String> = steps.iter().map(at).collect();
+                format!(
+                    "make the workload fit with {} (docs/workloads.md)",
+                    steps.join(" ")
+                )
+            }
+            Remedy::LeaveOut => "leave the access out of the trace".into(),
+            Remedy::NoTrims => format!(
+                "take a drive that has trims, or leave them out: {} keeps the writes alone, {} the reads",
+                at(&Step::new("writes-only", &[])),
+                at(&Step::new("reads-only", &[]))
+            ),
         }
     }
 
@@ -33,10 +83,7 @@ impl Misfit {
                 capacity.0,
                 capacity.human()
             ),
-            help: format!(
-                "make the addresses fit with --step shrink,capacity={capacity}, which scales them, --step wrap,capacity={capacity} \
-                 or --step clip,capacity={capacity},past-end=drop; or take a larger drive (`--size` of a modelled one)"
-            ),
+            remedy: Remedy::Addresses(capacity),
         }
     }
 
@@ -48,28 +95,24 @@ impl Misfit {
         };
         let page = Bytes(block.max(4096));
         let longest_step = Bytes(longest - longest % page.0.min(longest.max(1)));
-        let (mut why, mut steps) = (Vec::new(), BTreeSet::new());
+        let (mut why, mut steps) = (Vec::new(), Vec::new());
+        if !error.len.is_multiple_of(block) {
+            why.push("its length is no multiple of the drive's block");
+        }
+        if !error.offset.is_multiple_of(block) {
+            why.push("its offset is no multiple of the drive's block");
+        }
+        // First, because rounding makes accesses longer.
+        if !why.is_empty() {
+            steps.push(Step::new("round-to-pages", &[("page", &page)]));
+        }
         if error.len == 0 {
-            why.push("it has no bytes");
+            why.insert(0, "it has no bytes");
         }
         if error.len > longest {
-            why.push("it is longer than the drive takes at a time");
-            steps.insert(format!("--step split,longest={longest_step}"));
+            why.insert(0, "it is longer than the drive takes at a time");
+            steps.push(Step::new("split", &[("longest", &longest_step)]));
         }
-        for (number, wrong) in [
-            (error.len, "its length is no multiple of the drive's block"),
-            (
-                error.offset,
-                "its offset is no multiple of the drive's block",
-            ),
-        ] {
-            if !number.is_multiple_of(block) {
-                why.push(wrong);
-                steps.insert(format!("--step round-to-pages,page={page}"));
-            }
-        }
-        // Sorted by name. That puts `round-to-pages` first, which it must be because rounding makes accesses longer.
-        let steps: Vec<String> = steps.into_iter().collect();
         Self {
             why: format!(
                 "{}; the drive takes multiples of {}, up to {} at a time",
@@ -77,12 +120,9 @@ impl Misfit {
                 Bytes(block).human(),
                 Bytes(info.max_request_bytes).human()
             ),
-            help: match steps.is_empty() {
-                true => "leave the access out of the trace".into(),
-                false => format!(
-                    "make the workload fit with {} (docs/workloads.md)",
-                    steps.join(" ")
-                ),
+            remedy: match steps.is_empty() {
+                true => Remedy::LeaveOut,
+                false => Remedy::Steps(steps),
             },
         }
     }
@@ -132,6 +172,7 @@ mod tests {
     /// Covers the conditions of [`DeviceInfo::check`].
     #[test]
     fn the_condition_that_fails_is_told_with_the_limits() {
+        let help = |misfit: &Misfit| misfit.help(Written::CommandLine);
         let limits = "; the drive takes multiples of 512 B, up to 1 MiB at a time";
         let short = of(777, 512);
         assert_eq!(
@@ -139,9 +180,9 @@ mod tests {
             format!("its length is no multiple of the drive's block{limits}")
         );
         assert!(
-            short.help.contains("--step round-to-pages,page=4KiB"),
+            help(&short).contains("--step round-to-pages,page=4KiB"),
             "{}",
-            short.help
+            help(&short)
         );
         let long = of(2 << 20, 512);
         assert_eq!(
@@ -149,9 +190,9 @@ mod tests {
             format!("it is longer than the drive takes at a time{limits}")
         );
         assert!(
-            long.help.contains("--step split,longest=1MiB"),
+            help(&long).contains("--step split,longest=1MiB"),
             "{}",
-            long.help
+            help(&long)
         );
         assert!(of(512, 3).why.starts_with("its offset is no multiple"));
         assert!(of(0, 0).why.starts_with("it has no bytes"));
@@ -161,9 +202,9 @@ mod tests {
             "it ends at byte 3221229568, past the end of the drive, which has 2147483648 bytes (2 GiB)"
         );
         assert!(
-            far.help.contains("--step shrink,capacity=2GiB"),
+            help(&far).contains("--step shrink,capacity=2GiB"),
             "{}",
-            far.help
+            help(&far)
         );
     }
 }

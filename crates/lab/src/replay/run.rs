@@ -4,6 +4,7 @@ use super::kept::Kept;
 use super::misfit::Misfit;
 use super::requests::RequestFile;
 use super::source::Source;
+use crate::advice::Written;
 use crate::queue::config_help;
 use crate::source::{Accesses, Reach, SourceError, Workload};
 use crate::store::{Staging, StoreError};
@@ -63,17 +64,22 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Returns advice on how to resolve the error.
+    /// Returns advice on how to resolve the error, for the command line.
     pub fn help(&self) -> Option<String> {
+        self.help_in(Written::CommandLine)
+    }
+
+    /// Returns advice on how to resolve the error.
+    pub(crate) fn help_in(&self, written: Written) -> Option<String> {
         match self {
-            Self::Source(error) => Some(error.help()),
+            Self::Source(error) => Some(error.help_in(written)),
             Self::Device { error, .. } if error.kind == IoErrorKind::ReadOnly => Some(
                 "an existing file is only read until `--destroy` names it, and the workload writes over what it holds then; \
                  or name a directory, which gets a scratch file"
                     .into(),
             ),
-            Self::Device { misfit, .. } => misfit.as_ref().map(|misfit| misfit.help.clone()),
-            Self::Queue(error) => Some(config_help(error).into()),
+            Self::Device { misfit, .. } => misfit.as_ref().map(|misfit| misfit.help(written)),
+            Self::Queue(error) => Some(config_help(error)),
             Self::CutShort(cut) => Some(cut.help.clone()),
             Self::Requests(error) => Some(error.help()),
             Self::Prepare(_) => Some("use another precondition or another drive".into()),

@@ -1,5 +1,6 @@
 //! Errors of a workload: what is wrong, where, and what to do.
 
+use crate::advice::{Step, Written};
 use fathom_base::{BadValue, Time};
 use fathom_platform::Failed;
 use fathom_trace::{Compression, TraceError};
@@ -127,8 +128,13 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// Returns advice on how to resolve the error.
+    /// Returns advice on how to resolve the error, for the command line.
     pub fn help(&self) -> String {
+        self.help_in(Written::CommandLine)
+    }
+
+    /// Returns advice on how to resolve the error.
+    pub(crate) fn help_in(&self, written: Written) -> String {
         match self {
             Self::Open { .. } => {
                 "check the name; traces are given as FILE, generators as generate:NAME".into()
@@ -141,9 +147,14 @@ impl SourceError {
                     .into()
             }
             Self::Step { .. } => "change the steps, or use another drive".into(),
-            Self::Late { .. } => {
-                "leave it out with `--step time-window,until=TIME`, or ignore the times with `--arrival closed:N`".into()
-            }
+            Self::Late { .. } => format!(
+                "leave it out with {}, or ignore the times with {}",
+                Step::new("time-window", &[("until", &"TIME")]).at(written),
+                match written {
+                    Written::CommandLine => "--arrival closed:N",
+                    Written::StudyFile => "`arrival = { closed = { outstanding = N } }`",
+                }
+            ),
             Self::Buffer { .. } => "docs/buffers.md says what a buffer takes".into(),
             Self::Program { .. } => {
                 "docs/workloads.md says what each program takes; a larger drive holds more files".into()

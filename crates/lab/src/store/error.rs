@@ -176,7 +176,8 @@ impl StoreError {
             Self::Truncated { path, .. } | Self::Damaged { path, .. } => damaged_help(path),
             Self::Newer { .. } => "read it with the version of Fathom that wrote it".into(),
             Self::Profile { path, .. } => {
-                let dir = path.parent().unwrap_or(path).display();
+                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+                let dir = dir.unwrap_or(Path::new(".")).display();
                 format!("`fathom solve {dir}` writes the profile again from the record")
             }
             Self::Encode { .. } => "report this with the command: it is a fault of Fathom's".into(),

@@ -100,10 +100,7 @@ fn profile_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Profile>, StoreError> 
     };
     let text = String::from_utf8(crate::text::unmarked(&bytes).to_vec())
         .map_err(|e| wrong(None, format!("it is no text: {e}")))?;
-    let value = toml::from_str(&text).map_err(|e: toml::de::Error| {
-        let line = e.span().map(|s| line_of(&text, s.start));
-        wrong(line, e.message().to_owned())
-    })?;
+    let value = crate::parse::from_toml(&text).map_err(|(line, detail)| wrong(line, detail))?;
     Ok(Loaded {
         value,
         notes: opened.note().into_iter().collect(),
@@ -282,12 +279,4 @@ pub fn kinds_in(dir: &Path) -> Vec<SetKind> {
         true => vec![SetKind::Comparison],
         false => found,
     }
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at.min(text.len())]
-        .iter()
-        .filter(|&&b| b == b'\n')
-        .count()
-        + 1
 }

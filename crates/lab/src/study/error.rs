@@ -1,9 +1,9 @@
 //! Errors of a study: what is wrong, where in the study file, and what to do.
 
+use crate::advice::Written;
 use crate::replay::RunError;
-use crate::source::SourceError;
 use crate::store::StoreError;
-use crate::target::TargetError;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -28,37 +28,21 @@ pub enum StudyError {
         /// The fault, and what is allowed.
         detail: String,
     },
-    /// A value in the study is invalid.
-    #[error("study `{study}`, {place}: {detail}")]
-    Value {
-        /// The study.
-        study: String,
-        /// The place: an axis, a point or a workload.
-        place: String,
-        /// The fault.
-        detail: String,
+    /// The study has faults.
+    #[error("{file}{}", listed(.faults))]
+    Faults {
+        /// The file, or the name of the study.
+        file: String,
+        /// The faults, in the order of the file; at least one.
+        faults: Vec<Fault>,
     },
-    /// The drive of a run is invalid.
-    #[error("study `{study}`, run {run}: {error}")]
+    /// The drive of a run cannot be built.
+    #[error("run {run}: {detail}")]
     Drive {
-        /// The study.
-        study: String,
         /// Name of the run: its workload, points and seed.
         run: String,
-        /// The drive's fault.
-        #[source]
-        error: Box<TargetError>,
-    },
-    /// A workload of a run is invalid.
-    #[error("study `{study}`, run {run}: {error}")]
-    Workload {
-        /// The study.
-        study: String,
-        /// Name of the run.
-        run: String,
-        /// The workload's fault.
-        #[source]
-        error: Box<SourceError>,
+        /// The fault.
+        detail: String,
     },
     /// A run failed.
     #[error("run {run}: {error}")]
@@ -77,53 +61,55 @@ pub enum StudyError {
     Interrupted,
 }
 
+/// A fault of a study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line in the study file, counted from 1.
+    pub line: Option<usize>,
+    /// What is wrong, and what is allowed.
+    pub detail: String,
+    /// Advice on how to resolve it, unless the detail gives it.
+    pub help: Option<String>,
+}
+
+/// Formats `line 12: ...`.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(&self.detail)
+    }
+}
+
+/// Returns the faults for a message that begins with the file: one behind the file and its line, several in a list.
+fn listed(faults: &[Fault]) -> String {
+    match faults {
+        [
+            Fault {
+                line: Some(line),
+                detail,
+                ..
+            },
+        ] => format!(":{line}: {detail}"),
+        [fault] => format!(": {}", fault.detail),
+        several => several.iter().map(|fault| format!("\n  {fault}")).collect(),
+    }
+}
+
 impl StudyError {
     /// Returns advice on how to resolve the error.
     pub fn help(&self) -> Option<String> {
+        const EXAMPLE: &str = "`fathom explain study.toml` prints a commented study file; docs/studies.md says what one holds";
         match self {
-            Self::Read { .. } | Self::Syntax { .. } | Self::Value { .. } => {
-                Some("`fathom explain study.toml` prints a commented study file; docs/studies.md says what one holds".into())
+            Self::Read { .. } | Self::Syntax { .. } | Self::Drive { .. } => Some(EXAMPLE.into()),
+            Self::Faults { faults, .. } => {
+                let help = faults.iter().find_map(|fault| fault.help.clone());
+                Some(help.unwrap_or_else(|| EXAMPLE.into()))
             }
-            Self::Drive { error, .. } => error.help(),
-            Self::Workload { error, .. } => Some(error.help()),
-            Self::Run { error, .. } => error.help().map(|help| in_file(&help)),
+            Self::Run { error, .. } => error.help_in(Written::StudyFile),
             Self::Store(error) => Some(error.help()),
             Self::Interrupted => None,
         }
-    }
-}
-
-/// Returns advice about options of `fathom run` in the terms of a study file.
-fn in_file(help: &str) -> String {
-    let mut parts = help.split("--step ");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let word = part.split([' ', ';', ')']).next().unwrap_or_default();
-        let step = word.trim_end_matches([',', '.']);
-        text += &format!("`{}`{}", entry(step), &part[step.len()..]);
-    }
-    text.replace("`--size` of a modelled one", "`capacity` in `set`")
-}
-
-/// Returns an entry of a workload's `steps` for `NAME,KEY=VALUE,...`.
-fn entry(step: &str) -> String {
-    let mut parts = step.split(',');
-    let name = parts.next().unwrap_or_default();
-    let keys = parts.filter_map(|part| part.split_once('='));
-    let keys = keys.map(|(key, value)| format!(", {key} = \"{value}\""));
-    format!("{{ step = \"{name}\"{} }}", keys.collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_of_the_command_line_become_entries_of_the_file() {
-        let help =
-            in_file("fit with --step wrap,capacity=1MiB, or a drive (`--size` of a modelled one)");
-        let expected =
-            "fit with `{ step = \"wrap\", capacity = \"1MiB\" }`, or a drive (`capacity` in `set`)";
-        assert_eq!(help, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! The format of a study file.
 
-use super::StudyError;
+use crate::parse;
 use crate::source::Workload;
 use fathom_base::Bytes;
 use fathom_probe::Parameter;
@@ -49,6 +49,18 @@ pub struct Study {
     /// The workloads.
     #[serde(rename = "workload")]
     pub workloads: Vec<Workload>,
+    /// The file, for errors.
+    #[serde(skip)]
+    pub(super) written: Written,
+}
+
+/// A study as it was written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Written {
+    /// Name of the file, if the study was read from one.
+    pub(super) file: Option<String>,
+    /// Its text.
+    pub(super) text: String,
 }
 
 fn one_seed() -> Vec<u64> {
@@ -119,44 +131,50 @@ pub enum Sizes {
 }
 
 impl Study {
-    /// Reads a study file. Relative paths of traces, drive files and profiles are resolved against its directory.
-    ///
-    /// # Errors
-    /// [`StudyError::Read`], or [`StudyError::Syntax`] with the line.
-    pub fn from_file(path: &Path) -> Result<Study, StudyError> {
-        let text = crate::text::read(path).map_err(|source| StudyError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
-        let mut study = Study::from_toml(&text).map_err(|(line, detail)| StudyError::Syntax {
-            path: path.to_owned(),
-            line,
-            detail,
-        })?;
-        let dir = path.parent().unwrap_or(Path::new(""));
-        for workload in &mut study.workloads {
-            workload.beside(dir);
-        }
-        let points = study.axes.iter_mut().flat_map(|axis| &mut axis.points);
-        let of_points = points.filter_map(|point| point.sizes.as_mut());
-        for sizes in study.sizes.iter_mut().chain(of_points) {
-            if let Sizes::Profile(profile) = sizes {
-                *profile = dir.join(&*profile);
-            }
-        }
-        Ok(study)
-    }
-
     /// Parses the text of a study file.
     ///
     /// # Errors
     /// The line, counted from 1 (where known), and a message that says what is wrong there.
     pub fn from_toml(text: &str) -> Result<Study, (Option<usize>, String)> {
-        crate::parse::from_toml(text)
+        let study: Study = parse::from_toml(text)?;
+        Ok(study.of_text(text, None))
+    }
+
+    pub(super) fn of_text(self, text: &str, file: Option<String>) -> Self {
+        let text = text.to_owned();
+        let written = Written { file, text };
+        Self { written, ..self }
+    }
+
+    /// Resolves relative paths against the directory of a study file.
+    pub(super) fn within(mut self, file: &Path) -> Self {
+        let dir = file.parent().unwrap_or(Path::new(""));
+        for workload in &mut self.workloads {
+            workload.beside(dir);
+        }
+        let points = self.axes.iter_mut().flat_map(|axis| &mut axis.points);
+        let of_points = points.filter_map(|point| point.sizes.as_mut());
+        for sizes in self.sizes.iter_mut().chain(of_points) {
+            if let Sizes::Profile(profile) = sizes {
+                *profile = dir.join(&*profile);
+            }
+        }
+        self
     }
 }
 
 impl Axis {
+    /// Returns the place in the file of a point of all, of the axis with this number.
+    pub(super) fn path_of(&self, number: usize, index: usize) -> Vec<String> {
+        let (key, index) = match index.checked_sub(self.values.len()) {
+            None => ("values", index),
+            Some(index) => ("point", index),
+        };
+        ["axis", &number.to_string(), key, &index.to_string()]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
     /// Returns all points, including those written as `values`.
     ///
     /// # Errors

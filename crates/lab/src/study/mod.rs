@@ -6,13 +6,15 @@
 //! cloned for each run.
 
 mod error;
+mod faults;
 mod file;
 mod plan;
+mod read;
 mod run;
 mod sizes;
 mod table;
 
-pub use error::StudyError;
+pub use error::{Fault, StudyError};
 pub use file::{Axis, Point, Sizes, Study};
 pub use plan::{Run, plan};
 pub use run::{Finished, Watcher, run};

@@ -1,19 +1,21 @@
 //! Resolves a study file into its runs.
 
+use super::faults::{Found, of_the_whole, with_cause};
+use super::file::Written;
 use super::sizes::Profiles;
-use super::{Point, Study, StudyError};
+use super::{Fault, Point, Sizes, Study, StudyError};
+use crate::parse::in_words;
 use crate::queue::from_table;
 use crate::replay::Plan;
 use crate::source::Workload;
 use crate::store::Loaded;
 use crate::target::settings::set;
-use fathom_model::Model;
-use fathom_run::Precondition;
-
 use crate::target::{Setting, TargetError, TargetName};
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
+use fathom_model::Model;
 use fathom_probe::{Parameter, Profile, Verdict};
+use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
 use serde::Deserialize as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,140 +41,271 @@ pub struct Run {
 /// Returns all runs of a study in a fixed order.
 ///
 /// # Errors
-/// [`StudyError`] for the first invalid value, with its place in the study.
+/// [`StudyError::Faults`] with everything that no run can have, each with its line.
 pub fn plan(study: &Study) -> Result<Vec<Run>, StudyError> {
-    let wrong = |place: String, detail: &str| StudyError::Value {
-        study: study.name.clone(),
-        place,
-        detail: detail.to_owned(),
-    };
-    if study.workloads.is_empty() || study.seeds.is_empty() {
-        return Err(wrong("top".into(), "it has no workload or no seed"));
+    let (runs, found) = planned(study);
+    if found.is_empty() {
+        return Ok(runs);
     }
-    for (later, axis) in study.axes.iter().enumerate() {
-        let earlier = &study.axes[..later];
-        if let Some(first) = earlier.iter().position(|other| other.name == axis.name) {
-            return Err(wrong(
-                format!("axis {} and axis {}", first + 1, later + 1),
-                &format!(
-                    "both are called `{}`: give each a name of its own",
-                    axis.name
-                ),
-            ));
-        }
-    }
-    let mut combinations: Vec<Vec<(String, Point)>> = vec![Vec::new()];
-    for axis in &study.axes {
-        let points = axis
-            .all_points()
-            .map_err(|detail| wrong(format!("axis `{}`", axis.name), detail))?;
-        combinations = combinations
-            .iter()
-            .flat_map(|so_far| {
-                points.iter().map(|point| {
-                    let mut longer = so_far.clone();
-                    longer.push((axis.name.clone(), point.clone()));
-                    longer
-                })
-            })
-            .collect();
-    }
-    let mut runs = Vec::new();
+    let Written { file, text } = &study.written;
+    let mut faults: Vec<Fault> = found.into_iter().map(|fault| fault.at(text)).collect();
+    faults.sort_by_key(|fault| fault.line.unwrap_or(usize::MAX));
+    let file = file
+        .clone()
+        .unwrap_or_else(|| format!("study `{}`", study.name));
+    Err(StudyError::Faults { file, faults })
+}
+
+/// Returns everything that no run of the study can have.
+pub(super) fn faults(study: &Study) -> Vec<Found> {
+    planned(study).1
+}
+
+fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
+    let mut found = of_the_whole(study);
+    let combinations = combinations(study, &mut found);
+    let mut runs: Vec<Run> = Vec::new();
     let mut names = BTreeSet::new();
     let mut profiles = Profiles::default();
-    for workload in &study.workloads {
+    for (number, workload) in study.workloads.iter().enumerate() {
         for points in &combinations {
             for &seed in &study.seeds {
-                let run = resolve(study, workload, points, seed, &mut profiles)?;
-                if !names.insert(run.name.clone()) {
-                    return Err(wrong(
-                        format!("run {}", run.name),
-                        "two runs have this name: workloads, points and seeds must differ",
-                    ));
+                let mut resolving = Resolving {
+                    name: name_of(workload, points, seed),
+                    known: !found.is_empty(),
+                    found: Vec::new(),
+                };
+                let name = resolving.name.clone();
+                runs.extend(resolving.run(study, workload, points, seed, &mut profiles));
+                if !names.insert(name.clone()) {
+                    let detail = "two runs have this name: workloads, points and seeds must differ";
+                    let path: [&dyn ToString; 3] = [&"workload", &number, &"name"];
+                    resolving.found.push(Found::new(&path, detail));
                 }
-                runs.push(run);
+                for fault in resolving.found {
+                    fault.add_to(&mut found, &name);
+                }
             }
         }
     }
-    Ok(runs)
+    (runs, found)
 }
 
-fn resolve(
-    study: &Study,
-    workload: &Workload,
-    points: &[(String, Point)],
-    seed: u64,
-    profiles: &mut Profiles,
-) -> Result<Run, StudyError> {
-    let name = name_of(workload, points, seed);
-    let mut drive = study.drive.clone();
-    let (mut arrival, mut precondition) = (study.arrival, study.precondition);
-    let mut queue = study.queue.clone();
-    let mut sizes = study.sizes.as_ref();
-    let mut known = BTreeMap::new();
-    let mut settings = settings(&study.set);
-    let mut of_workload = Vec::new();
-    for (_, point) in points {
-        drive = point.drive.clone().unwrap_or(drive);
-        arrival = point.arrival.unwrap_or(arrival);
-        precondition = point.precondition.or(precondition);
-        if let Some(keys) = &point.queue {
-            queue.get_or_insert_default().extend(keys.clone());
+/// Returns every combination of a point of each axis.
+fn combinations(study: &Study, found: &mut Vec<Found>) -> Vec<Vec<Chosen>> {
+    let mut combinations: Vec<Vec<Chosen>> = vec![Vec::new()];
+    for (number, axis) in study.axes.iter().enumerate() {
+        let points = match axis.all_points() {
+            Ok(points) => points,
+            Err(detail) => {
+                let detail = format!("axis `{}`: {detail}", axis.name);
+                found.push(Found::new(&[&"axis", &number], detail));
+                continue;
+            }
+        };
+        let longer = |so_far: &Vec<Chosen>| -> Vec<Vec<Chosen>> {
+            let points = points.iter().enumerate();
+            let chosen = points.map(|(index, point)| Chosen {
+                axis: axis.name.clone(),
+                point: point.clone(),
+                path: axis.path_of(number, index),
+            });
+            chosen
+                .map(|chosen| [&so_far[..], &[chosen]].concat())
+                .collect()
+        };
+        combinations = combinations.iter().flat_map(longer).collect();
+    }
+    combinations
+}
+
+/// A point that a run has on an axis.
+#[derive(Clone)]
+struct Chosen {
+    axis: String,
+    point: Point,
+    /// Its place in the file.
+    path: Vec<String>,
+}
+
+/// A value for a key, and its place in the file.
+struct Placed {
+    setting: Setting,
+    path: Vec<String>,
+}
+
+/// The settings of a run: those of the study, replaced by those of its points.
+struct Asked<'a> {
+    drive: String,
+    drive_at: Vec<String>,
+    arrival: Arrival,
+    precondition: Option<Precondition>,
+    queue: Option<Table>,
+    queue_at: Vec<String>,
+    sizes: Option<&'a Sizes>,
+    known: BTreeMap<&'a Parameter, &'a Bytes>,
+    settings: Vec<Placed>,
+    of_workload: Vec<Placed>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(study: &'a Study, points: &'a [Chosen]) -> Self {
+        let mut asked = Self {
+            drive: study.drive.clone(),
+            drive_at: vec!["drive".to_owned()],
+            arrival: study.arrival,
+            precondition: study.precondition,
+            queue: study.queue.clone(),
+            queue_at: vec!["queue".to_owned()],
+            sizes: study.sizes.as_ref(),
+            known: BTreeMap::new(),
+            settings: placed(&study.set, &[], "set"),
+            of_workload: Vec::new(),
+        };
+        for Chosen { point, path, .. } in points {
+            let below = |key: &str| [&path[..], &[key.to_owned()]].concat();
+            if let Some(other) = &point.drive {
+                (asked.drive, asked.drive_at) = (other.clone(), below("drive"));
+            }
+            asked.arrival = point.arrival.unwrap_or(asked.arrival);
+            asked.precondition = point.precondition.or(asked.precondition);
+            if let Some(keys) = &point.queue {
+                asked.queue.get_or_insert_default().extend(keys.clone());
+                asked.queue_at = below("queue");
+            }
+            asked.sizes = point.sizes.as_ref().or(asked.sizes);
+            asked.known.extend(&point.known);
+            asked.settings.extend(placed(&point.set, path, "set"));
+            asked
+                .of_workload
+                .extend(placed(&point.workload, path, "workload"));
         }
-        sizes = point.sizes.as_ref().or(sizes);
-        known.extend(&point.known);
-        settings.extend(self::settings(&point.set));
-        of_workload.extend(self::settings(&point.workload));
+        asked
     }
-    let drive_error = |error: TargetError| StudyError::Drive {
-        study: study.name.clone(),
-        run: name.clone(),
-        error: Box::new(error),
-    };
-    let model = TargetName::parse(&drive)
-        .and_then(|target| target.model(&settings))
-        .map_err(drive_error)?
-        .ok_or_else(|| {
-            drive_error(TargetError::NoModel {
-                target: drive.clone(),
-            })
-        })?;
-    let workload = vary(study, &name, workload, &of_workload)?;
-    let loaded = match (&queue, sizes) {
-        (Some(_), Some(sizes)) => Some(profiles.of(sizes, &model)),
-        _ => None,
-    };
-    let wrong = |detail: String| StudyError::Value {
-        study: study.name.clone(),
-        place: format!("run {name}, queue"),
-        detail,
-    };
-    let loaded = loaded.transpose().map_err(wrong)?;
-    let queue = queue.map(|keys| block_layer(keys, loaded, &known));
-    let queue = queue.transpose().map_err(wrong)?;
-    if let Some(queue) = &queue {
-        check_priorities(queue, &workload, arrival).map_err(wrong)?;
+}
+
+/// A run that is being resolved, with its faults so far.
+struct Resolving {
+    name: String,
+    /// True if the study has a fault already.
+    known: bool,
+    found: Vec<Found>,
+}
+
+impl Resolving {
+    /// Returns the run, unless a fault is found.
+    fn run(
+        &mut self,
+        study: &Study,
+        workload: &Workload,
+        points: &[Chosen],
+        seed: u64,
+        profiles: &mut Profiles,
+    ) -> Option<Run> {
+        let asked = Asked::of(study, points);
+        let model = self.model(&asked);
+        let workload = self.vary(workload, &asked.of_workload);
+        let mut wrong = |detail: String| self.found.push(Found::at_key(&asked.queue_at, detail));
+        let loaded = match (&asked.queue, asked.sizes, &model) {
+            // Probing takes time, which is not spent on a study that cannot be run.
+            (Some(_), Some(_), _) if self.known => return None,
+            (Some(_), Some(_), None) => return None,
+            (Some(_), Some(sizes), Some(model)) => {
+                Some(profiles.of(sizes, model).map_err(&mut wrong).ok()?)
+            }
+            _ => None,
+        };
+        let queue = asked
+            .queue
+            .map(|keys| block_layer(keys, loaded, &asked.known));
+        let queue = queue.transpose().map_err(&mut wrong).ok()?;
+        let (model, workload) = (model?, workload?);
+        if let Some(queue) = &queue {
+            check_priorities(queue, &workload, asked.arrival)
+                .map_err(wrong)
+                .ok()?;
+        }
+        let chosen = points.iter();
+        let chosen = chosen.map(|chosen| (chosen.axis.clone(), chosen.point.name.clone()));
+        Some(Run {
+            workload: workload.name.clone(),
+            points: chosen.collect(),
+            notes: loaded.map_or_else(Vec::new, |loaded| loaded.notes.clone()),
+            plan: Plan {
+                target: asked.drive,
+                workload,
+                arrival: asked.arrival,
+                precondition: Precondition::of(asked.precondition, model.starts_empty()),
+                seed,
+                queue,
+                depth: None,
+            },
+            model,
+            name: self.name.clone(),
+        })
     }
-    let notes = loaded.map_or_else(Vec::new, |loaded| loaded.notes.clone());
-    Ok(Run {
-        workload: workload.name.clone(),
-        points: points
-            .iter()
-            .map(|(axis, point)| (axis.clone(), point.name.clone()))
-            .collect(),
-        plan: Plan {
-            target: drive,
-            workload,
-            arrival,
-            precondition: Precondition::of(precondition, model.starts_empty()),
-            seed,
-            queue,
-            depth: None,
-        },
-        model,
-        name,
-        notes,
-    })
+
+    fn model(&mut self, asked: &Asked<'_>) -> Option<Model> {
+        let settings: Vec<Setting> = asked.settings.iter().map(|p| p.setting.clone()).collect();
+        let target = asked.drive.clone();
+        let error = match TargetName::parse(&target).and_then(|name| name.model(&settings)) {
+            Ok(Some(model)) => return Some(model),
+            Ok(None) => TargetError::NoModel { target },
+            Err(error) => error,
+        };
+        let mut add = |path: &[String], detail: String| {
+            let help = error.help();
+            self.found.push(Found {
+                help,
+                ..Found::at_key(path, detail)
+            });
+        };
+        match &error {
+            TargetError::Set(faults) => {
+                for fault in faults {
+                    let of = |placed: &&Placed| Some(&placed.setting) == fault.setting.as_ref();
+                    let placed = asked.settings.iter().rfind(of);
+                    add(
+                        placed.map_or(&asked.drive_at, |p| &p.path),
+                        fault.to_string(),
+                    );
+                }
+            }
+            error => add(&asked.drive_at, with_cause(error)),
+        }
+        None
+    }
+
+    /// Returns the workload with the settings of the points.
+    fn vary(&mut self, workload: &Workload, placed: &[Placed]) -> Option<Workload> {
+        let Some(last) = placed.last() else {
+            return Some(workload.clone());
+        };
+        let varied = || {
+            let mut table = Table::try_from(workload).map_err(|error| error.to_string())?;
+            for placed in placed {
+                set(&mut table, &placed.setting).map_err(|error| error.to_string())?;
+            }
+            Workload::deserialize(Value::Table(table))
+                .map_err(|error| in_words(error.message(), None))
+        };
+        let wrong = |detail: String| self.found.push(Found::at_key(&last.path, detail));
+        varied().map_err(wrong).ok()
+    }
+}
+
+/// Converts a table of the file, which lies at `above` under `name`, to settings; each key includes its table.
+fn placed(table: &Table, above: &[String], name: &str) -> Vec<Placed> {
+    let one = |(key, value): (&String, &Value)| {
+        let setting = match value.as_str() {
+            Some("") => Setting::absent(key),
+            _ => Setting::new(key, value.clone()),
+        };
+        // A point of `values` has no table in the file.
+        let path = [above, &[name.to_owned(), key.clone()]].concat();
+        Placed { setting, path }
+    };
+    table.iter().map(one).collect()
 }
 
 /// Builds the block layer from a table, with the sizes of a profile or those known from elsewhere.
@@ -209,45 +342,11 @@ fn check_priorities(
         .map_err(|error| error.to_string())
 }
 
-/// Converts a table to settings; each key includes its table.
-fn settings(table: &Table) -> Vec<Setting> {
-    let setting = |(key, value): (&String, &Value)| match value.as_str() {
-        Some("") => Setting::absent(key),
-        _ => Setting::new(key, value.clone()),
-    };
-    table.iter().map(setting).collect()
-}
-
-/// Returns the workload with the settings of the points.
-fn vary(
-    study: &Study,
-    run: &str,
-    workload: &Workload,
-    settings: &[Setting],
-) -> Result<Workload, StudyError> {
-    if settings.is_empty() {
-        return Ok(workload.clone());
-    }
-    let wrong = |detail: String| StudyError::Value {
-        study: study.name.clone(),
-        place: format!("run {run}"),
-        detail,
-    };
-    let mut table = Table::try_from(workload).map_err(|e| wrong(e.to_string()))?;
-    for setting in settings {
-        set(&mut table, setting).map_err(|e| wrong(e.to_string()))?;
-    }
-    Workload::deserialize(Value::Table(table)).map_err(|e| wrong(e.message().to_owned()))
-}
-
 /// Returns the name of a run as a file name: workload, points and seed.
-fn name_of(workload: &Workload, points: &[(String, Point)], seed: u64) -> String {
+fn name_of(workload: &Workload, points: &[Chosen], seed: u64) -> String {
     let mut parts = vec![plain(&workload.name)];
-    parts.extend(
-        points
-            .iter()
-            .map(|(axis, point)| format!("{}={}", plain(axis), plain(&point.name))),
-    );
+    let of = |chosen: &Chosen| format!("{}={}", plain(&chosen.axis), plain(&chosen.point.name));
+    parts.extend(points.iter().map(of));
     parts.push(format!("seed={seed}"));
     parts.join(",")
 }

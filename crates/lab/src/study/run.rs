@@ -165,9 +165,8 @@ fn run_group(
     let build = |run: &Run| {
         run.model
             .build(run.plan.seed)
-            .map_err(|error| StudyError::Value {
-                study: study.name.clone(),
-                place: format!("run {}", run.name),
+            .map_err(|error| StudyError::Drive {
+                run: run.name.clone(),
                 detail: error.to_string(),
             })
     };

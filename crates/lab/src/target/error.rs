@@ -155,7 +155,7 @@ impl fmt::Display for SettingFault {
     }
 }
 
-fn in_turn(faults: &[SettingFault]) -> String {
+fn joined(faults: &[SettingFault]) -> String {
     let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
     said.join("; ")
 }
@@ -229,7 +229,7 @@ pub enum TargetError {
         target: String,
     },
     /// The drive file is valid, but not with these settings.
-    #[error("{}", in_turn(.0))]
+    #[error("{}", joined(.0))]
     Set(Vec<SettingFault>),
     /// A setting of a drive cannot be parsed.
     #[error("`{text}` is no setting of a drive")]

@@ -49,6 +49,16 @@ pub(super) fn apply(drive_file: &str, settings: &[Setting]) -> Result<String, Ta
 /// [`TargetError::Set`] with every setting that has an unknown key or a value of the wrong type, or else with the first that
 /// makes no drive: a value's range may depend on the other settings.
 pub(super) fn model(place: &Place, settings: &[Setting]) -> Result<Model, TargetError> {
+    if let Some(kind) = settings.iter().find(|setting| setting.key == "kind") {
+        return Err(TargetError::Set(vec![SettingFault {
+            drive: place.name.clone(),
+            setting: Some(kind.clone()),
+            why: "the kind of a drive cannot be changed: name another drive (`fathom list drives`)"
+                .into(),
+            meant: None,
+            example: place.example(),
+        }]));
+    }
     let mut settings = settings.to_vec();
     let mut faults = Vec::new();
     loop {
@@ -91,7 +101,14 @@ fn fault(place: &Place, text: &str, settings: &[Setting], error: &SpecError) -> 
         below(&setting.key, key) || below(key, &setting.key)
     };
     let setting = settings.iter().rfind(at_fault).cloned();
+    let removed = setting
+        .as_ref()
+        .is_some_and(|setting| setting.value.is_none());
     let (why, meant) = match error {
+        SpecError::Syntax { message, .. } if removed && message.starts_with("missing field") => (
+            "an empty value removes the key, which the drive needs: write KEY=VALUE".into(),
+            None,
+        ),
         SpecError::Syntax { message, .. } => (in_words(message, key.as_deref()), meant(message)),
         SpecError::Value(BadValue { found, allowed, .. }) => {
             let is = format!("is {found}; allowed is {allowed}");
