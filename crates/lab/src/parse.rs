@@ -350,12 +350,14 @@ mod tests {
         ];
         told(&words, &all);
         // A fault within a list is found beside others, with its line.
-        let two = "trace = 't'\nreed = 3\n[[steps]]\nstep = 'first'\naccesses = -1\n[[steps]]\nstep = 'clip'\ncapacity = 2";
-        let (line, words) = of(two);
+        let step = "[[steps]]\nstep = 'shrink'\ncapacity = '2G'\n";
+        let (line, words) = of(&format!(
+            "trace = 't'\nreed = 3\n{step}page = 4\n{step}spam = -1"
+        ));
         assert_eq!(line, Some(2));
         let all = [
-            "also line 5: `accesses` is integer `-1`: it takes a whole number of at least",
-            "also line 8: `capacity`: `2` has no unit",
+            "also line 6: `page`: `4` has no unit",
+            "also line 10: there is no key `spam` here",
         ];
         told(&words, &all);
     }
