@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Loop, destroying, directory};
+use common::{Loop, config, destroying, directory};
 use fathom_block::conformance::{Options, check};
 use fathom_hostio::{HostConfig, QueueDepth, open};
 
@@ -36,10 +36,9 @@ fn conforms_at_every_depth(config: &HostConfig) {
 #[test]
 fn a_scratch_file_conforms() {
     let directory = directory();
-    conforms_at_every_depth(&HostConfig {
-        scratch_bytes: Some(4 << 20),
-        ..HostConfig::new(directory.path())
-    });
+    conforms_at_every_depth(&config(directory.path(), |c| {
+        c.scratch_bytes = Some(4 << 20)
+    }));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Loop, Mounted, destroying, directory, one, refusal, write_of};
+use common::{Loop, Mounted, config, destroying, directory, one, refusal, write_of};
 use fathom_base::Time;
 use fathom_block::{Contents, Device, IoErrorKind, Op, Request};
 use fathom_hostio::{HostConfig, HostDevice, HostError, QueueDepth, open};
@@ -16,11 +16,10 @@ use std::process::{Command, Stdio};
 const MIB: u64 = 1 << 20;
 
 fn scratch(directory: &Path, bytes: u64) -> HostDevice {
-    let config = HostConfig {
-        scratch_bytes: Some(bytes),
-        keep_data: true,
-        ..HostConfig::new(directory)
-    };
+    let config = config(directory, |c| {
+        c.scratch_bytes = Some(bytes);
+        c.keep_data = true;
+    });
     open(&config).unwrap()
 }
 
@@ -69,10 +68,7 @@ fn a_place_is_told_as_a_hole_blank_or_data() {
     file.write_all_at(&vec![0xff; MIB as usize], 4 * MIB)
         .unwrap();
     file.sync_all().unwrap();
-    let config = HostConfig {
-        read_only: true,
-        ..HostConfig::new(&path)
-    };
+    let config = config(&path, |c| c.read_only = true);
     let mut device = open(&config).unwrap();
     let mut told = |offset| device.contents(offset, 8192);
     for hole in [0, MIB, 3 * MIB, 5 * MIB, 8 * MIB - 8192] {
@@ -126,10 +122,7 @@ fn a_full_file_system_is_no_space_and_no_room_for_a_scratch_file() {
     let disk = or_skip!(Loop::attach(16 * MIB));
     let mounted = or_skip!(Mounted::ext4(disk.path()));
     for (scratch_bytes, needed) in [(None, 256 * MIB), (Some(64 * MIB), 64 * MIB)] {
-        let config = HostConfig {
-            scratch_bytes,
-            ..HostConfig::new(mounted.at())
-        };
+        let config = config(mounted.at(), |c| c.scratch_bytes = scratch_bytes);
         match refusal(&config) {
             HostError::NotEnoughRoom {
                 free_bytes,
@@ -245,11 +238,10 @@ fn a_drive_has_as_many_requests_as_the_kernel_queues_for_it() {
         println!("skipped: {attribute} cannot be changed: {error}");
         return;
     }
-    let config = HostConfig {
-        read_only: true,
-        queue_depth: QueueDepth::Drive,
-        ..HostConfig::new(&disk.device)
-    };
+    let config = config(&disk.device, |c| {
+        c.read_only = true;
+        c.queue_depth = QueueDepth::Drive;
+    });
     let mut device = open(&config).unwrap();
     assert_eq!(device.info().queue_depth, 57);
     let read = |id| Request::new(id, Op::Read, id * 4096, 4096);

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::directory;
+use common::{config, directory};
 use fathom_hostio::{HostConfig, inspect, open};
 
 fn descriptors() -> usize {
@@ -16,14 +16,8 @@ fn no_descriptor_stays_open() {
     let directory = directory();
     let file = directory.path().join("file");
     std::fs::write(&file, vec![0; 65_536]).unwrap();
-    let scratch = HostConfig {
-        scratch_bytes: Some(65_536),
-        ..HostConfig::new(directory.path())
-    };
-    let misnamed = HostConfig {
-        destroy: Some("other".into()),
-        ..HostConfig::new(&file)
-    };
+    let scratch = config(directory.path(), |c| c.scratch_bytes = Some(65_536));
+    let misnamed = config(&file, |c| c.destroy = Some("other".into()));
     let before = descriptors();
     let held = open(&scratch).unwrap();
     assert!(descriptors() > before, "the count sees nothing");

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Loop, Mounted, destroying, found, one, refusal, run};
+use common::{Loop, Mounted, config, destroying, found, one, refusal, run};
 use fathom_block::{Device, IoErrorKind, Op, Request};
 use fathom_hostio::{Finding, HostConfig, HostDevice, HostError, Kind, inspect, open};
 use std::path::Path;
@@ -35,10 +35,7 @@ fn opened_by_us(finding: &Finding, name: &str) -> bool {
 }
 
 fn read_only(path: &Path) -> HostDevice {
-    let config = HostConfig {
-        read_only: true,
-        ..HostConfig::new(path)
-    };
+    let config = config(path, |c| c.read_only = true);
     open(&config).unwrap()
 }
 
@@ -90,17 +87,11 @@ fn a_device_with_a_file_system_is_refused_until_it_is_named() {
         let before = std::fs::read(&disk.file).unwrap();
         let findings = found(refusal(&HostConfig::new(&disk.device)));
         assert!(matches!(findings[..], [Finding::Signature(_)]));
-        let other = HostConfig {
-            destroy: Some("loop".into()),
-            ..HostConfig::new(&disk.device)
-        };
+        let other = config(&disk.device, |c| c.destroy = Some("loop".into()));
         assert!(matches!(refusal(&other), HostError::Refused(_)));
         attack(read_only(&disk.device));
         assert!(before == std::fs::read(&disk.file).unwrap());
-        let named = HostConfig {
-            destroy: Some(disk.name().into()),
-            ..HostConfig::new(&disk.device)
-        };
+        let named = config(&disk.device, |c| c.destroy = Some(disk.name().into()));
         assert!(!open(&named).unwrap().info().read_only);
         disk.plant(offset, &vec![0; magic.len()]);
     }
@@ -159,18 +150,12 @@ fn an_existing_file_is_not_touched_until_it_is_named() {
     let stamp = modified();
     attack(open(&HostConfig::new(&path)).unwrap());
     attack(read_only(&path));
-    let wrong = HostConfig {
-        destroy: Some("treasure".into()),
-        ..HostConfig::new(&path)
-    };
+    let wrong = config(&path, |c| c.destroy = Some("treasure".into()));
     assert_eq!(found(refusal(&wrong)), []);
     assert!(before == std::fs::read(&path).unwrap());
     assert_eq!(modified(), stamp);
 
-    let by_name = HostConfig {
-        destroy: Some("precious".into()),
-        ..HostConfig::new(&path)
-    };
+    let by_name = config(&path, |c| c.destroy = Some("precious".into()));
     let mut device = open(&by_name).unwrap();
     let done = one(&mut device, Request::new(1, Op::Write, 0, 4096));
     assert_eq!(done.result, Ok(()));
@@ -223,10 +208,7 @@ fn a_file_or_a_directory_of_somebody_else_is_no_permission() {
         "{told}"
     );
     mode(directory.path(), 0o500);
-    let config = HostConfig {
-        scratch_bytes: Some(65_536),
-        ..HostConfig::new(directory.path())
-    };
+    let config = config(directory.path(), |c| c.scratch_bytes = Some(65_536));
     let error = refusal(&config);
     mode(directory.path(), 0o700);
     assert!(matches!(error, HostError::NoPermission { .. }), "{error}");

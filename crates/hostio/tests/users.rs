@@ -8,7 +8,7 @@ mod common;
 
 use common::{Loop, Mounted, destroying, found, one, refusal, run};
 use fathom_block::{Op, Request};
-use fathom_hostio::{Finding, HostConfig, open};
+use fathom_hostio::{Clearance, Finding, HostConfig, HostDevice, open};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,6 +18,13 @@ const MIB: u64 = 1 << 20;
 /// Returns the findings of a target that `destroy` names. It must be refused nevertheless and stay unchanged.
 fn refused(path: &Path) -> Vec<Finding> {
     found(refusal(&destroying(path)))
+}
+
+/// Checks that a target is refused with such a finding among others.
+#[track_caller]
+fn refused_by(path: &Path, wanted: impl Fn(&Finding) -> bool) {
+    let findings = refused(path);
+    assert!(findings.iter().any(wanted), "{findings:?}");
 }
 
 /// A child process that runs until it is dropped.
@@ -33,6 +40,11 @@ impl Running {
 
     fn pid(&self) -> u32 {
         self.0.id()
+    }
+
+    /// Returns true if the finding is that this process has something open.
+    fn opened(&self, finding: &Finding) -> bool {
+        matches!(finding, Finding::Opened { by, .. } if by.pid == self.pid())
     }
 }
 
@@ -104,9 +116,10 @@ fn a_device_over_something_that_is_used_is_refused() {
     });
     assert!(claim.is_err(), "the lower device has the upper one over it");
     let mounted = or_skip!(Mounted::ext4(disk.path()));
-    let findings = refused(&upper.device);
-    let below = |f: &Finding| matches!(f, Finding::Mounted { device, .. } if device == disk.name());
-    assert!(findings.iter().any(below), "{findings:?}");
+    refused_by(
+        &upper.device,
+        |f| matches!(f, Finding::Mounted { device, .. } if device == disk.name()),
+    );
     drop(mounted);
     assert!(open(&destroying(&upper.device)).is_ok());
 }
@@ -145,10 +158,7 @@ fn a_file_that_a_process_has_open_is_refused_until_it_is_closed() {
     let link = path.with_extension("link");
     std::fs::hard_link(&path, &link).unwrap();
     for name in [&path, &link] {
-        let findings = refused(name);
-        let opened =
-            |f: &Finding| matches!(f, Finding::Opened { by, .. } if by.pid == holder.pid());
-        assert!(findings.iter().any(opened), "{findings:?}");
+        refused_by(name, |f| holder.opened(f));
     }
     assert!(before == std::fs::read(&path).unwrap());
     drop(holder);
@@ -173,9 +183,10 @@ fn a_locked_file_is_refused_and_the_kind_of_lock_named() {
         std::fs::read_to_string("/proc/locks")
             .is_ok_and(|l| l.contains(&format!(" {} ", holder.pid())))
     });
-    let findings = refused(&path);
-    let locked = |f: &Finding| matches!(f, Finding::Locked { kind, by: Some(by), .. } if kind == "flock" && by.pid == holder.pid());
-    assert!(findings.iter().any(locked), "{findings:?}");
+    refused_by(
+        &path,
+        |f| matches!(f, Finding::Locked { kind, by: Some(by), .. } if kind == "flock" && by.pid == holder.pid()),
+    );
     drop(holder);
     writable(&path);
 }
@@ -211,10 +222,11 @@ fn a_mapped_file_is_refused() {
     drop(opened);
     let renamed = path.with_extension("renamed");
     std::fs::rename(&path, &renamed).unwrap();
-    let findings = refused(&renamed);
     let us = std::process::id();
-    let mapped = |f: &Finding| matches!(f, Finding::Mapped { by, .. } if by.pid == us);
-    assert!(findings.iter().any(mapped), "{findings:?}");
+    refused_by(
+        &renamed,
+        |f| matches!(f, Finding::Mapped { by, .. } if by.pid == us),
+    );
     // SAFETY: the mapping from above, which is not used any more.
     unsafe { munmap(at, len).unwrap() };
     writable(&renamed);
@@ -243,6 +255,13 @@ fn a_device_is_locked_for_tools_that_ask() {
     assert!(run("flock", &["--nonblock", disk.path(), "true"]).is_ok());
 }
 
+/// Checks that a second look has such a finding among others.
+#[track_caller]
+fn renewed(clearance: &Clearance, wanted: impl Fn(&Finding) -> bool) {
+    let findings = found(clearance.renew().unwrap_err());
+    assert!(findings.iter().any(wanted), "{findings:?}");
+}
+
 /// Users that appear while the user is being asked.
 #[test]
 fn a_second_look_sees_what_came_in_between() {
@@ -250,37 +269,45 @@ fn a_second_look_sees_what_came_in_between() {
     let device = open(&destroying(&disk.device)).unwrap();
     let clearance = device.clearance().clone();
     clearance.renew().unwrap();
-    let new = |wanted: &dyn Fn(&Finding) -> bool| {
-        let findings = found(clearance.renew().unwrap_err());
-        assert!(findings.iter().any(wanted), "{findings:?}");
-    };
     // A loop device over it.
     let upper = or_skip!(Loop::over(&disk.device, &["-o", "8388608"]));
-    new(&|f| matches!(f, Finding::LoopBacking { .. }));
+    renewed(&clearance, |f| matches!(f, Finding::LoopBacking { .. }));
     drop(upper);
     until(|| clearance.renew().is_ok());
     // A write outside the inspected ranges: the kernel's count of sectors written reveals it.
     disk.plant(5 * MIB + 12_288, &[1; 4096]);
-    new(&|f| matches!(f, Finding::Changed { .. }));
+    renewed(&clearance, |f| matches!(f, Finding::Changed { .. }));
     let device_again = {
         drop(device);
         open(&destroying(&disk.device)).unwrap()
     };
     let clearance = device_again.clearance().clone();
-    let new = |wanted: &dyn Fn(&Finding) -> bool| {
-        let findings = found(clearance.renew().unwrap_err());
-        assert!(findings.iter().any(wanted), "{findings:?}");
-    };
     // A new header: `destroy` named the device, but not with these contents.
     disk.plant(0, b"LUKS\xba\xbe");
-    new(&|f| matches!(f, Finding::Signature(s) if s.name == "LUKS"));
+    renewed(
+        &clearance,
+        |f| matches!(f, Finding::Signature(s) if s.name == "LUKS"),
+    );
     // The same without the page cache, through the backing file.
     use std::os::unix::fs::FileExt;
     let below = OpenOptions::new().write(true).open(&disk.file).unwrap();
     below.write_all_at(b"XFSB", 0).unwrap();
     below.sync_all().unwrap();
     drop(below);
-    new(&|f| matches!(f, Finding::Signature(s) if s.name == "XFS"));
+    renewed(
+        &clearance,
+        |f| matches!(f, Finding::Signature(s) if s.name == "XFS"),
+    );
+}
+
+/// Checks that a second look finds a change and nothing else.
+#[track_caller]
+fn changed(device: &HostDevice) {
+    let findings = found(device.clearance().renew().unwrap_err());
+    assert!(
+        matches!(findings[..], [Finding::Changed { .. }]),
+        "{findings:?}"
+    );
 }
 
 #[test]
@@ -289,11 +316,7 @@ fn a_file_that_was_written_to_in_between_is_refused() {
     let device = open(&destroying(&path)).unwrap();
     device.clearance().renew().unwrap();
     std::fs::write(&path, vec![0x18; 2 * MIB as usize]).unwrap();
-    let findings = found(device.clearance().renew().unwrap_err());
-    assert!(
-        matches!(findings[..], [Finding::Changed { .. }]),
-        "{findings:?}"
-    );
+    changed(&device);
 }
 
 #[test]
@@ -301,11 +324,7 @@ fn a_file_that_was_removed_in_between_is_refused() {
     let (_directory, path) = file();
     let device = open(&destroying(&path)).unwrap();
     std::fs::remove_file(&path).unwrap();
-    let findings = found(device.clearance().renew().unwrap_err());
-    assert!(
-        matches!(findings[..], [Finding::Changed { .. }]),
-        "{findings:?}"
-    );
+    changed(&device);
 }
 
 /// The partition in use is below a loop device, and the target is another loop device over the whole drive.
@@ -319,15 +338,13 @@ fn what_is_used_beside_the_way_to_the_target_is_refused() {
     let partition = PathBuf::from(format!("{}p1", disk.path()));
     let inner = or_skip!(Loop::over(&partition, &[]));
     let outer = or_skip!(Loop::over(&disk.device, &[]));
-    let stands =
-        |f: &Finding| matches!(f, Finding::LoopBacking { device, .. } if device == inner.name());
-    let findings = refused(&outer.device);
-    assert!(findings.iter().any(stands), "{findings:?}");
+    refused_by(
+        &outer.device,
+        |f| matches!(f, Finding::LoopBacking { device, .. } if device == inner.name()),
+    );
     drop(inner);
     let holder = Running::holding(File::open(&partition).unwrap());
-    let findings = refused(&outer.device);
-    let opened = |f: &Finding| matches!(f, Finding::Opened { by, .. } if by.pid == holder.pid());
-    assert!(findings.iter().any(opened), "{findings:?}");
+    refused_by(&outer.device, |f| holder.opened(f));
 }
 
 /// A thread with a descriptor table of its own, or one that outlives the process's first thread.
@@ -353,9 +370,7 @@ fn a_file_of_a_lone_thread_is_refused() {
     std::io::Read::read_exact(&mut child.stdout.take().unwrap(), &mut said).unwrap();
     let holder = Running(child);
     run("sleep", &["0.3"]).unwrap();
-    let findings = refused(&path);
-    let opened = |f: &Finding| matches!(f, Finding::Opened { by, .. } if by.pid == holder.pid());
-    assert!(findings.iter().any(opened), "{findings:?}");
+    refused_by(&path, |f| holder.opened(f));
 }
 
 /// The file is open by its name in an overlay, where it appears as a different file.

@@ -190,13 +190,7 @@ impl Host {
     /// Issues a request.
     pub(super) fn request(&mut self, actor: usize, op: Op, offset: u64, io: Io, now: Time) {
         let len = u64::from(io.pages) * BLOCK_BYTES;
-        let access = Access {
-            at: Time::ZERO,
-            op,
-            offset,
-            len,
-            disk: 0,
-        };
+        let access = Access::new(Time::ZERO, op, offset, len);
         let tag = Tag {
             process: actor as u32,
             sync: actor != self.flusher_actor(),

@@ -51,6 +51,24 @@ pub enum Step {
     End,
 }
 
+impl Step {
+    /// Makes a read of the first `len` bytes of a file, in calls of `call` bytes.
+    pub fn read(file: FileId, len: u64, call: u64) -> Self {
+        let from = 0;
+        Self::Read {
+            file,
+            from,
+            len,
+            call,
+        }
+    }
+
+    /// Makes a write.
+    pub fn write(file: FileId, from: u64, len: u64) -> Self {
+        Self::Write { file, from, len }
+    }
+}
+
 /// The reason for which a program ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {

@@ -138,15 +138,17 @@ impl Host {
 
     /// Makes the current thread wait until a page is in memory. Loads the page if necessary.
     pub(super) fn need(&mut self, key: PageKey, now: Time) {
-        if self.cache.get(key).is_none() {
-            let window = Window {
-                page: key.page,
-                pages: 1,
-            };
-            self.load(self.current, key.file, window, now);
-        }
+        self.load_missing(self.current, key, now);
         if self.cache.get(key).is_some_and(|state| state.loading) {
             self.threads[self.current].awaits.push(key);
+        }
+    }
+
+    /// Loads a page for a thread, unless it is in memory.
+    fn load_missing(&mut self, thread: usize, key: PageKey, now: Time) {
+        if self.cache.get(key).is_none() {
+            let (page, pages) = (key.page, 1);
+            self.load(thread, key.file, Window { page, pages }, now);
         }
     }
 
@@ -259,13 +261,7 @@ impl Host {
         } = job;
         let in_part: Vec<PageKey> = self.in_part(file, from, end).collect();
         for key in in_part {
-            if self.cache.get(key).is_none() {
-                let window = Window {
-                    page: key.page,
-                    pages: 1,
-                };
-                self.load(thread, file, window, now);
-            }
+            self.load_missing(thread, key, now);
         }
         let keys = pages(from, end).map(|page| PageKey { file, page });
         let busy = keys.clone().find(|&key| {

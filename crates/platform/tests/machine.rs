@@ -78,20 +78,11 @@ fn times(machine: &Machine<List>) -> Vec<f64> {
 }
 
 fn read_all(files: &[FileId], host: &mut Host, _now: Time) -> Option<Step> {
-    Some(Step::Read {
-        file: files[0],
-        from: 0,
-        len: host.size(files[0]),
-        call: 4096,
-    })
+    Some(Step::read(files[0], host.size(files[0]), 4096))
 }
 
 fn write_mib(files: &[FileId], _host: &mut Host, _now: Time) -> Option<Step> {
-    Some(Step::Write {
-        file: files[0],
-        from: 0,
-        len: 1 << 20,
-    })
+    Some(Step::write(files[0], 0, 1 << 20))
 }
 
 #[test]
@@ -220,12 +211,7 @@ fn blocks_come_back_once_the_deletion_is_committed() {
 fn a_part_of_a_page_that_is_on_the_drive_is_read_before_it_is_written() {
     let acts: &[Act] = &[|files, host, _| {
         let from = host.size(files[0]);
-        let file = files[0];
-        Some(Step::Write {
-            file,
-            from,
-            len: 8192,
-        })
+        Some(Step::write(files[0], from, 8192))
     }];
     let (mut machine, offset) = list(system(), 5_000, acts);
     let played = play(&mut machine, DRIVE);
@@ -246,14 +232,7 @@ fn who_writes_too_much_waits_for_the_drive() {
         longest_write: Bytes::kib(64),
         ..system()
     };
-    let write: Act = |files, _, _| {
-        let file = files[0];
-        Some(Step::Write {
-            file,
-            from: 0,
-            len: 16 << 20,
-        })
-    };
+    let write: Act = |files, _, _| Some(Step::write(files[0], 0, 16 << 20));
     let (mut machine, _) = list(system, 0, &[write]);
     let slow = Drive {
         latency: Dur::ms(10),
@@ -274,14 +253,7 @@ fn who_writes_too_much_waits_for_the_drive() {
 
 #[test]
 fn writing_begins_above_the_background_share() {
-    let write: Act = |files, _, _| {
-        let file = files[0];
-        Some(Step::Write {
-            file,
-            from: 0,
-            len: 4 << 20,
-        })
-    };
+    let write: Act = |files, _, _| Some(Step::write(files[0], 0, 4 << 20));
     let pause: Act = |_, _, _| Some(Step::Compute(Dur::ms(1_000)));
     let (mut machine, _) = list(system(), 0, &[write, pause]);
     let played = play(&mut machine, DRIVE);

@@ -30,6 +30,12 @@ fn config() -> RunConfig {
     }
 }
 
+fn config_with(change: impl FnOnce(&mut RunConfig)) -> RunConfig {
+    let mut config = config();
+    change(&mut config);
+    config
+}
+
 fn measure(device: &mut Fake, config: &RunConfig, previous: Option<Record>) -> Record {
     run(device, config, previous, &mut Unobserved).unwrap()
 }
@@ -110,10 +116,7 @@ fn the_budget_of_bytes_is_never_exceeded() {
         all - 1,
         all,
     ] {
-        let config = RunConfig {
-            budget_bytes: Some(budget),
-            ..config()
-        };
+        let config = config_with(|c| c.budget_bytes = Some(budget));
         let mut device = drive();
         let record = measure(&mut device, &config, None);
         assert!(
@@ -134,12 +137,11 @@ fn the_budget_of_bytes_is_never_exceeded() {
 #[test]
 fn what_a_stopped_step_wrote_is_counted() {
     // Each step makes four flushed writes of 32 KiB; the budget covers the preparation and two of them.
-    let config = RunConfig {
-        thin: 16,
-        budget_bytes: Some(8 * MIB + 2 * (32 << 10)),
-        cheapest_first: Some(false),
-        ..config()
-    };
+    let config = config_with(|c| {
+        c.thin = 16;
+        c.budget_bytes = Some(8 * MIB + 2 * (32 << 10));
+        c.cheapest_first = Some(false);
+    });
     let mut device = drive();
     let record = measure(&mut device, &config, None);
     assert_eq!(device.bytes_written, 8 * MIB + 2 * (32 << 10));
@@ -154,22 +156,13 @@ fn what_a_stopped_step_wrote_is_counted() {
 fn a_spent_budget_can_be_raised_on_a_real_drive() {
     let mut device = drive();
     device.info.modelled = false;
-    let page = RunConfig {
-        parameters: vec![Parameter::ClusteredPage],
-        ..config()
-    };
-    let tight = RunConfig {
-        budget_bytes: Some(announce(&page, &device.info).bound_bytes),
-        ..config()
-    };
+    let page = config_with(|c| c.parameters = vec![Parameter::ClusteredPage]);
+    let tight = config_with(|c| c.budget_bytes = Some(announce(&page, &device.info).bound_bytes));
     let record = measure(&mut device, &tight, None);
     let first = device.bytes_written;
     let reads = |r: &Record| answer(r, Parameter::ReadBuffer).verdict;
     assert_eq!(reads(&record), Verdict::Inconclusive);
-    let more = RunConfig {
-        budget_bytes: Some(1 << 40),
-        ..config()
-    };
+    let more = config_with(|c| c.budget_bytes = Some(1 << 40));
     let record = measure(&mut device, &more, Some(record));
     assert_eq!(reads(&record), Verdict::Absent);
     assert_eq!(solve(&record).cost.bytes_written, device.bytes_written);
@@ -178,11 +171,10 @@ fn a_spent_budget_can_be_raised_on_a_real_drive() {
 
 #[test]
 fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
-    let config = RunConfig {
-        read_only: true,
-        parameters: Parameter::ALL.to_vec(),
-        ..config()
-    };
+    let config = config_with(|c| {
+        c.read_only = true;
+        c.parameters = Parameter::ALL.to_vec();
+    });
     let mut device = drive();
     let record = measure(&mut device, &config, None);
     assert_eq!(device.bytes_written, 0);
@@ -223,12 +215,11 @@ fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_t
             };
             let mut device = Fake::new(64 * MIB, planted);
             device.told = told;
-            let config = RunConfig {
-                method,
-                read_only: true,
-                parameters: vec![Parameter::Prefetch],
-                ..config()
-            };
+            let config = config_with(|c| {
+                c.method = method;
+                c.read_only = true;
+                c.parameters = vec![Parameter::Prefetch];
+            });
             let record = measure(&mut device, &config, None);
             let steps = record.steps.iter().filter(|step| step.name == "written");
             assert_eq!(steps.count(), 1, "{told:?}");
@@ -253,10 +244,7 @@ fn a_read_only_run_answers_where_the_place_takes_part_in_the_time_or_the_drive_t
 
 #[test]
 fn a_budget_of_time_leaves_the_rest_inconclusive() {
-    let config = RunConfig {
-        budget_time: Some(Dur::ms(100)),
-        ..config()
-    };
+    let config = config_with(|c| c.budget_time = Some(Dur::ms(100)));
     let profile = solve(&measure(&mut drive(), &config, None));
     for estimate in profile.parameters.values() {
         assert!(
@@ -313,11 +301,10 @@ fn a_drive_of_long_logical_blocks_is_asked_for_whole_ones() {
     let mut device = drive();
     let block = 16 * 1024;
     device.info.logical_block_bytes = block;
-    let config = RunConfig {
-        method: Method::Robust,
-        parameters: Parameter::ALL.to_vec(),
-        ..config()
-    };
+    let config = config_with(|c| {
+        c.method = Method::Robust;
+        c.parameters = Parameter::ALL.to_vec();
+    });
     let record = measure(&mut device, &config, None);
     assert!(record.meta.complete);
     let block = u64::from(block);
@@ -330,21 +317,17 @@ fn a_drive_of_long_logical_blocks_is_asked_for_whole_ones() {
 #[test]
 fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
     for region in [0..0, 100..8 * MIB, 0..9 * MIB, 0..512] {
-        let config = RunConfig {
-            region: Some(region),
-            ..config()
-        };
+        let config = config_with(|c| c.region = Some(region));
         let refused = run(&mut drive(), &config, None, &mut Unobserved);
         assert!(
             matches!(refused, Err(RunError::Region { .. })),
             "{refused:?}"
         );
     }
-    let small = RunConfig {
-        region: Some(0..4 * MIB - 512),
-        method: Method::Robust,
-        ..config()
-    };
+    let small = config_with(|c| {
+        c.region = Some(0..4 * MIB - 512);
+        c.method = Method::Robust;
+    });
     let mut untouched = drive();
     let refused = run(&mut untouched, &small, None, &mut Unobserved);
     assert!(
@@ -353,11 +336,10 @@ fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
     );
     assert!(untouched.log.is_empty());
     let region = 2 * MIB..6 * MIB;
-    let config = RunConfig {
-        region: Some(region.clone()),
-        parameters: Parameter::ALL.to_vec(),
-        ..config()
-    };
+    let config = config_with(|c| {
+        c.region = Some(region.clone());
+        c.parameters = Parameter::ALL.to_vec();
+    });
     let mut device = drive();
     let record = measure(&mut device, &config, None);
     assert!(record.meta.complete);

@@ -47,11 +47,16 @@ fn with<R>(
     Ok((result, session.record().clone()))
 }
 
+/// Runs `work` in a new session with the settings of [`meta`].
+fn fresh<R>(device: &mut Fake, work: impl FnOnce(&mut Session<'_>) -> R) -> (R, Record) {
+    let meta = meta(device);
+    with(device, meta, None, work).unwrap()
+}
+
 #[test]
 fn a_long_read_is_split_and_kept_in_flight() {
     let mut device = drive();
-    let meta = meta(&device);
-    let ((), record) = with(&mut device, meta, None, |session| {
+    let ((), record) = fresh(&mut device, |session| {
         session
             .step(P, "long", |io| {
                 let took = io.read(512, MIB + 512)?;
@@ -61,8 +66,7 @@ fn a_long_read_is_split_and_kept_in_flight() {
                 Ok(())
             })
             .unwrap();
-    })
-    .unwrap();
+    });
     let quarter = 256 * KIB;
     let pieces: Vec<_> = (0..4)
         .map(|i| (Op::Read, 512 + i * quarter, quarter))
@@ -83,14 +87,12 @@ fn a_long_read_is_split_and_kept_in_flight() {
 #[test]
 fn queued_requests_keep_to_their_depth() {
     let mut device = drive();
-    let meta = meta(&device);
-    with(&mut device, meta, None, |session| {
+    fresh(&mut device, |session| {
         let list: Vec<_> = (0..6).map(|i| (i * 4096, 4096)).collect();
         session
             .step(P, "two", |io| io.read_queued(&list, 2).map(|_| ()))
             .unwrap();
-    })
-    .unwrap();
+    });
     assert_eq!(device.in_flight_max, 2);
     assert_eq!(device.log.len(), 6);
 }
@@ -101,11 +103,9 @@ fn a_busy_drive_gets_everything_in_order_and_one_that_takes_nothing_counts_as_go
     for busy_from in [1, 0] {
         let mut device = drive();
         device.busy_from = busy_from;
-        let meta = meta(&device);
-        let (result, _) = with(&mut device, meta, None, |session| {
+        let (result, _) = fresh(&mut device, |session| {
             session.step(P, "busy", |io| io.read_queued(&list, 4).map(|_| ()))
-        })
-        .unwrap();
+        });
         let asked: Vec<_> = device.log.iter().map(|&(_, at, len)| (at, len)).collect();
         if busy_from == 1 {
             assert_eq!(asked, list);
@@ -171,13 +171,11 @@ fn nothing_leaves_the_region_and_names_are_unique() {
 #[test]
 fn what_was_not_announced_is_not_written() {
     let mut device = drive();
-    let meta = meta(&device);
-    with(&mut device, meta, None, |session| {
+    fresh(&mut device, |session| {
         let stop = session.step(P, "write", |io| io.write(0, 512).map(|_| ()));
         let (wanted, left) = (512, 0);
         assert_eq!(stop, Err(Stop::Allowance { wanted, left }));
-    })
-    .unwrap();
+    });
     assert!(device.log.is_empty());
 }
 

@@ -31,6 +31,7 @@ pub use config::{Config, GENERATORS};
 pub use load::{Load, Pacing, Pattern, Range, Side};
 pub use name::Name;
 pub use permutation::Permutation;
+pub(crate) use places::Ranks;
 pub use sizes::{Size, Sizes};
 pub use stream::Generator;
 pub use zipf::Zipf;

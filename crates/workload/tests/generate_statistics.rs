@@ -470,21 +470,23 @@ fn interrupted(per_second: f64, on: Dur, off: Dur) -> (f64, f64, f64) {
     ((rate - slow) / (fast - slow), fast, slow)
 }
 
+fn bursts_of_financial1() -> (f64, Dur, Dur) {
+    match Name::Financial1Like.load().pacing {
+        Pacing::Bursts {
+            per_second,
+            on,
+            off,
+        } => (per_second, on, off),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn bursts_are_an_interrupted_poisson_process() {
     let mut load = load(Name::Uniform);
-    let fathom_like = (2_000.0, Dur::ms(5), Dur::ms(20));
-    let Pacing::Bursts {
-        per_second,
-        on,
-        off,
-    } = Name::Financial1Like.load().pacing
-    else {
-        panic!()
-    };
     for (per_second, on, off) in [
-        fathom_like,
-        (per_second, on, off),
+        (2_000.0, Dur::ms(5), Dur::ms(20)),
+        bursts_of_financial1(),
         (100.0, Dur::ms(1), Dur::us(10)),
     ] {
         load.pacing = Pacing::Bursts {
@@ -502,14 +504,7 @@ fn bursts_are_an_interrupted_poisson_process() {
 
 #[test]
 fn the_bursts_of_financial1_like_have_the_measured_rate_and_irregularity() {
-    let Pacing::Bursts {
-        per_second,
-        on,
-        off,
-    } = Name::Financial1Like.load().pacing
-    else {
-        panic!()
-    };
+    let (per_second, on, off) = bursts_of_financial1();
     let (weight, fast, slow) = interrupted(per_second, on, off);
     let mean = weight / fast + (1.0 - weight) / slow;
     let square = 2.0 * (weight / fast.powi(2) + (1.0 - weight) / slow.powi(2));

@@ -2,13 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use fathom_base::registry::{Key, Unset};
-use fathom_base::{Bytes, Dur, Time};
+use fathom_base::{Bytes, Time};
 use fathom_block::Access;
 use fathom_block::Op;
 use fathom_workload::step::{
-    Align, Arrival, Clip, Concatenate, Counts, Disk, First, PastEnd, Problem, ReadsOnly,
-    RoundToPages, Rounding, STEPS, ScaleTime, ShapeError, Shrink, Span, Split, Step, StepError,
-    TimeWindow, Wrap, WritesOnly, apply, plain, resolve,
+    Align, Arrival, Concatenate, Counts, Disk, First, Problem, ReadsOnly, RoundToPages, Rounding,
+    STEPS, ScaleTime, ShapeError, Shrink, Span, Step, StepError, WritesOnly, apply, plain, resolve,
 };
 
 fn access(at: u64, op: Op, offset: u64, len: u64, disk: u32) -> Access {
@@ -19,6 +18,22 @@ fn access(at: u64, op: Op, offset: u64, len: u64, disk: u32) -> Access {
         len,
         disk,
     }
+}
+
+fn step(text: &str) -> Step {
+    text.parse().unwrap()
+}
+
+/// Makes a step that places disks, given with their spans.
+fn concatenate(disks: &[(u32, u64)], page: u64) -> Step {
+    let span = |&(disk, span): &(u32, u64)| Span {
+        disk,
+        span: Bytes(span),
+    };
+    Step::Concatenate(Concatenate {
+        disks: Some(disks.iter().map(span).collect()),
+        page: Bytes(page),
+    })
 }
 
 fn write(offset: u64, len: u64) -> Access {
@@ -73,10 +88,7 @@ fn writes_only_and_reads_only_keep_their_operation_and_count_the_rest() {
 
 #[test]
 fn first_counts_what_reaches_it_and_reads_nothing_behind() {
-    let steps = [
-        Step::WritesOnly(WritesOnly {}),
-        Step::First(First { accesses: 2 }),
-    ];
+    let steps = [step("writes-only"), step("first,accesses=2")];
     let mut read = 0;
     let source = (0..10u64).map(|i| {
         read += 1;
@@ -95,10 +107,7 @@ fn first_counts_what_reaches_it_and_reads_nothing_behind() {
 
 #[test]
 fn first_behind_split_counts_pieces() {
-    let steps = [
-        Step::Split(Split { longest: Bytes(4) }),
-        Step::First(First { accesses: 3 }),
-    ];
+    let steps = [step("split,longest=4B"), step("first,accesses=3")];
     let (out, counts) = run(&steps, &[write(0, 20), write(100, 1)]);
     assert_eq!(places(&out), [(0, 4), (4, 4), (8, 4)]);
     assert_eq!((counts.entered, counts.left), (3, 3));
@@ -106,10 +115,7 @@ fn first_behind_split_counts_pieces() {
 
 #[test]
 fn a_time_window_is_half_open_and_starts_the_clock() {
-    let step = Step::TimeWindow(TimeWindow {
-        from: Dur(10),
-        until: Dur(20),
-    });
+    let step = step("time-window,from=10ns,until=20ns");
     // The times are out of order on purpose: an access after the window does not end the trace.
     let all = [9, 10, 25, 19, 20].map(|at| access(at, Op::Read, 0, 1, 0));
     let (out, counts) = run(&[step], &all);
@@ -144,14 +150,7 @@ fn disk_keeps_one_and_its_number() {
 
 #[test]
 fn concatenate_lays_disks_behind_each_other_from_whole_pages() {
-    let span = |disk, span| Span {
-        disk,
-        span: Bytes(span),
-    };
-    let step = Step::Concatenate(Concatenate {
-        disks: Some(vec![span(7, 10_000), span(2, 5_000)]),
-        page: Bytes::kib(4),
-    });
+    let step = concatenate(&[(7, 10_000), (2, 5_000)], 4096);
     // Disk 7 occupies 10,000 bytes from 0, so disk 2 starts at the next multiple of 4096: 12,288.
     let all = [
         access(0, Op::Read, 100, 50, 2),
@@ -217,24 +216,15 @@ fn shrink_refuses_what_contradicts_its_span() {
 
 #[test]
 fn wrap_is_modulo_byte_by_byte() {
-    let step = Step::Wrap(Wrap {
-        capacity: Bytes(100),
-    });
-    let (out, counts) = run(
-        &[step],
-        &[write(90, 5), write(290, 30), write(100, 100), FLUSH],
-    );
+    let step = step("wrap,capacity=100B");
+    let all = [write(90, 5), write(290, 30), write(100, 100), FLUSH];
+    let (out, counts) = run(std::slice::from_ref(&step), &all);
     assert_eq!(places(&out), [(90, 5), (90, 10), (0, 20), (0, 100), (0, 0)]);
     assert_eq!(
         (counts.entered, counts.left, counts.added, counts.changed),
         (4, 5, 1, 2)
     );
-    let error = fails(
-        Step::Wrap(Wrap {
-            capacity: Bytes(100),
-        }),
-        write(0, 101),
-    );
+    let error = fails(step, write(0, 101));
     assert_eq!(error.problem, Problem::LongerThan(Bytes(100)));
 }
 
@@ -301,14 +291,9 @@ fn a_trim_becomes_the_pages_inside_of_it() {
 
 #[test]
 fn rounding_up_past_the_last_byte_is_refused() {
-    let step = Step::RoundToPages(RoundToPages {
-        page: Bytes::kib(4),
-        rounding: Rounding::Cover,
-    });
-    assert_eq!(
-        fails(step, write(u64::MAX - 10, 10)).problem,
-        Problem::TooFar
-    );
+    let step = step("round-to-pages,page=4KiB,rounding=cover");
+    let error = fails(step, write(u64::MAX - 10, 10));
+    assert_eq!(error.problem, Problem::TooFar);
 }
 
 #[test]
@@ -322,9 +307,7 @@ fn align_moves_starts_and_keeps_lengths() {
 
 #[test]
 fn split_cuts_from_the_start() {
-    let step = Step::Split(Split {
-        longest: Bytes(400),
-    });
+    let step = step("split,longest=400B");
     let long = access(7, Op::Read, 1_000, 1_000, 3);
     let (out, counts) = run(&[step], &[long, write(0, 400)]);
     assert_eq!(
@@ -344,23 +327,18 @@ fn split_cuts_from_the_start() {
 
 #[test]
 fn clip_refuses_by_name_or_drops_and_counts() {
-    let clip = |past_end| {
-        Step::Clip(Clip {
-            capacity: Bytes(1_000),
-            past_end,
-        })
-    };
+    let clip = |past_end| step(&format!("clip,capacity=1000B,past-end={past_end}"));
     let all = [
         write(0, 1_000),
         write(500, 501),
         write(u64::MAX, 2),
         write(999, 1),
     ];
-    let (out, counts) = run(&[clip(PastEnd::Drop)], &all);
+    let (out, counts) = run(&[clip("drop")], &all);
     assert_eq!(places(&out), [(0, 1_000), (999, 1)]);
     assert_eq!(counts.dropped, 2);
 
-    let mut shaped = apply(&[clip(PastEnd::Refuse)], plain(all)).unwrap();
+    let mut shaped = apply(&[clip("refuse")], plain(all)).unwrap();
     assert_eq!(shaped.next(), Some(Ok(all[0])));
     let error = shaped.next().unwrap().unwrap_err();
     assert_eq!(
@@ -378,11 +356,7 @@ struct Unreadable;
 #[test]
 fn an_error_of_the_source_comes_through_and_ends_the_workload() {
     let source = [Ok(write(0, 1)), Err(Unreadable), Ok(write(1, 1))];
-    let mut shaped = apply(
-        &[Step::Split(Split { longest: Bytes(9) })],
-        source.into_iter(),
-    )
-    .unwrap();
+    let mut shaped = apply(&[step("split,longest=9B")], source.into_iter()).unwrap();
     assert_eq!(shaped.next(), Some(Ok(write(0, 1))));
     assert_eq!(shaped.next(), Some(Err(ShapeError::Source(Unreadable))));
     assert_eq!(shaped.next(), None);
@@ -397,16 +371,9 @@ fn a_first_pass_fills_in_what_the_steps_before_leave() {
         access(6, Op::Read, 1 << 40, 512, 1),
     ];
     let steps = [
-        Step::WritesOnly(WritesOnly {}),
-        Step::Concatenate(Concatenate {
-            disks: None,
-            page: Bytes(4_096),
-        }),
-        Step::Shrink(Shrink {
-            capacity: Bytes(2_798),
-            span: None,
-            page: Bytes(1),
-        }),
+        step("writes-only"),
+        step("concatenate,page=4KiB"),
+        step("shrink,capacity=2798B,page=1B"),
     ];
     let message = apply(&steps, plain(trace)).err().unwrap().to_string();
     assert!(
@@ -509,49 +476,20 @@ fn what_a_study_file_may_not_say() {
 
 #[test]
 fn settings_that_cannot_be_are_refused_before_the_first_access() {
-    let zero = Bytes(0);
     let bad = [
         shrink(0, 1, 1),
         shrink(1, 0, 1),
         shrink(1, 1, 0),
-        Step::Wrap(Wrap { capacity: zero }),
-        Step::RoundToPages(RoundToPages {
-            page: zero,
-            rounding: Rounding::Cover,
-        }),
-        Step::Align(Align { to: zero }),
-        Step::Split(Split { longest: zero }),
-        Step::Clip(Clip {
-            capacity: zero,
-            past_end: PastEnd::Drop,
-        }),
+        step("wrap,capacity=0B"),
+        step("round-to-pages,page=0B"),
+        step("align,to=0B"),
+        step("split,longest=0B"),
+        step("clip,capacity=0B,past-end=drop"),
         Step::ScaleTime(ScaleTime { factor: f64::NAN }),
         Step::ScaleTime(ScaleTime { factor: -1.0 }),
-        Step::TimeWindow(TimeWindow {
-            from: Dur(5),
-            until: Dur(5),
-        }),
-        Step::Concatenate(Concatenate {
-            disks: Some(vec![
-                Span {
-                    disk: 1,
-                    span: zero
-                };
-                2
-            ]),
-            page: Bytes(1),
-        }),
-        Step::Concatenate(Concatenate {
-            disks: Some(
-                (0..3)
-                    .map(|disk| Span {
-                        disk,
-                        span: Bytes(u64::MAX / 2),
-                    })
-                    .collect(),
-            ),
-            page: Bytes(1),
-        }),
+        step("time-window,from=5ns,until=5ns"),
+        concatenate(&[(1, 0), (1, 0)], 1),
+        concatenate(&[0, 1, 2].map(|disk| (disk, u64::MAX / 2)), 1),
     ];
     for step in bad {
         let steps = [Step::WritesOnly(WritesOnly {}), step];

@@ -260,6 +260,21 @@ impl<'a, D: Device> Driver<'a, D> {
         self.in_flight.is_empty() || self.in_flight.len() + more <= self.info.queue_depth as usize
     }
 
+    /// Offers a valid request, and once more after a completion if the device is busy.
+    pub(super) fn insist(&mut self, request: Request) -> Result<(), Breach> {
+        if !self.offer(request.clone(), Expect::Success)? {
+            self.wait_some()?;
+            self.offer(request, Expect::Success)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a request for blocks of the region, and runs it.
+    pub(super) fn serve(&mut self, op: Op, block: u64, blocks: u64) -> Result<(), Breach> {
+        let request = self.request(op, block, blocks);
+        self.run(request)
+    }
+
     /// Sends a valid request and waits until nothing is in flight.
     pub(super) fn run(&mut self, request: Request) -> Result<(), Breach> {
         self.offer(request, Expect::Success)?;

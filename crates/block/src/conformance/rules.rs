@@ -69,8 +69,7 @@ pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
 pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let writes = !driver.info.read_only;
     if writes {
-        let write = driver.request(Op::Write, 0, 16);
-        driver.run(write)?;
+        driver.serve(Op::Write, 0, 16)?;
     }
     for (request, expect) in wrong(driver) {
         // Repeated as often as the queue is deep: it would fill up if each request left something behind.
@@ -89,10 +88,7 @@ pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         request.id = driver.request(Op::Read, 0, 1).id;
         driver.offer(request, expect)?;
         let read = driver.request(Op::Read, n % 16, 1);
-        if !driver.offer(read.clone(), Expect::Success)? {
-            driver.wait_some()?;
-            driver.offer(read, Expect::Success)?;
-        }
+        driver.insist(read)?;
     }
     driver.drain()?;
     queue(driver)
@@ -206,20 +202,16 @@ pub(super) fn bytes<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     // All blocks, the middle, the boundaries, one block; then ranges across these boundaries.
     let writes = [(0, 16), (4, 8), (0, 1), (15, 1), (7, 1), (3, 2), (11, 3)];
     for (block, blocks) in writes {
-        let write = driver.request(Op::Write, block, blocks);
-        driver.run(write)?;
+        driver.serve(Op::Write, block, blocks)?;
         driver.verify()?;
     }
     for (block, blocks) in writes {
-        let read = driver.request(Op::Read, block, blocks);
-        driver.run(read)?;
+        driver.serve(Op::Read, block, blocks)?;
     }
     // The longest request and the last block of the region are valid, too.
     for op in [Op::Write, Op::Read] {
-        let long = driver.request(op, 0, u64::MAX);
-        driver.run(long)?;
-        let last = driver.request(op, driver.region_blocks() - 1, 1);
-        driver.run(last)?;
+        driver.serve(op, 0, u64::MAX)?;
+        driver.serve(op, driver.region_blocks() - 1, 1)?;
     }
     Ok(())
 }
@@ -243,10 +235,7 @@ pub(super) fn flush<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         let write = driver.request(op, block, 1);
         driver.offer(write, Expect::Success)?;
         let request = flush(driver);
-        if !driver.offer(request.clone(), Expect::Success)? {
-            driver.wait_some()?;
-            driver.offer(request, Expect::Success)?;
-        }
+        driver.insist(request)?;
     }
     driver.drain()?;
     let request = flush(driver);
@@ -261,19 +250,15 @@ pub(super) fn trim<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         return Ok(());
     }
     for block in 0..16 {
-        let write = driver.request(Op::Write, block, 1);
-        driver.run(write)?;
+        driver.serve(Op::Write, block, 1)?;
     }
     for (block, blocks) in [(5, 1), (6, 4), (0, 2), (15, 1)] {
-        let trim = driver.request(Op::Trim, block, blocks);
-        driver.run(trim)?;
-        let read = driver.request(Op::Read, block, 1);
-        driver.run(read)?;
+        driver.serve(Op::Trim, block, blocks)?;
+        driver.serve(Op::Read, block, 1)?;
         driver.verify()?;
     }
     for block in [0, 6, 15] {
-        let write = driver.request(Op::Write, block, 1);
-        driver.run(write)?;
+        driver.serve(Op::Write, block, 1)?;
     }
     driver.verify()
 }

@@ -148,6 +148,13 @@ impl Drop for Mounted {
     }
 }
 
+/// Returns the defaults for a path, changed.
+pub(crate) fn config(path: impl Into<PathBuf>, change: impl FnOnce(&mut HostConfig)) -> HostConfig {
+    let mut config = HostConfig::new(path);
+    change(&mut config);
+    config
+}
+
 /// Returns a configuration that names its target in `destroy`.
 pub(crate) fn destroying(path: &Path) -> HostConfig {
     HostConfig {

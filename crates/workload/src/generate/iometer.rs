@@ -39,10 +39,7 @@ pub(super) fn file_server() -> Load {
         read_percent: 80.0,
         reads: side.clone(),
         writes: side,
-        range: Range {
-            start: Bytes(0),
-            len: Bytes::gib(1),
-        },
+        range: Range::from_zero(Bytes::gib(1)),
         align: Bytes(512),
         pattern: Pattern::Uniform,
         run_depth: 64,

@@ -41,13 +41,6 @@ const OLTP_PATTERN: Pattern = Pattern::Zipf {
 /// first 10,000 of Financial1 have 3, 8, 28, 67, 221, and the fragments of Financial2 4, 7, 33, 203, 359.
 const OLTP_REPEAT_DEPTH: u32 = 512;
 
-fn from_zero(len: Bytes) -> Range {
-    Range {
-        start: Bytes(0),
-        len,
-    }
-}
-
 pub(super) const FINANCIAL1: About = generator(
     "OLTP, write-dominant, like Financial1 in its published figures",
     || table_of(&financial1()),
@@ -103,7 +96,7 @@ pub(super) fn financial1() -> Load {
             repeat_percent: 52.2,
         },
         // Sum of the ends of the 22 units of the first 10,000: 5,888,026,112 bytes, rounded up to a mebibyte.
-        range: from_zero(Bytes::mib(5616)),
+        range: Range::from_zero(Bytes::mib(5616)),
         align: SECTOR,
         pattern: OLTP_PATTERN,
         // Runs were measured among the last 64.
@@ -171,7 +164,7 @@ pub(super) fn financial2() -> Load {
             repeat_percent: 65.9,
         },
         // The requests end below 619,939,840 bytes: 592 MiB. The whole trace may extend further.
-        range: from_zero(Bytes::mib(592)),
+        range: Range::from_zero(Bytes::mib(592)),
         align: SECTOR,
         // An assumption, see the constant. RelStorage's simulated caches have more hits than with Financial1.
         pattern: OLTP_PATTERN,
@@ -215,7 +208,7 @@ pub(super) fn tpcc() -> Load {
             repeat_percent: 0.0,
         },
         // Sum of the ends of the 16 disks: 3,132,508,855,296 bytes, rounded up to a gibibyte.
-        range: from_zero(Bytes::gib(2918)),
+        range: Range::from_zero(Bytes::gib(2918)),
         align: SECTOR,
         // `epo` IV.A: completely random.
         pattern: Pattern::Uniform,
@@ -259,7 +252,7 @@ pub(super) fn websearch() -> Load {
         },
         writes: Side::of(Sizes::One(Bytes::kib(8))),
         // Sum of the ends of the 6 units: 94,668,718,080 bytes, rounded up to a gibibyte.
-        range: from_zero(Bytes::gib(89)),
+        range: Range::from_zero(Bytes::gib(89)),
         // All starts among the first 24,783 are multiples of it.
         align: Bytes::kib(4),
         pattern: Pattern::Uniform,

@@ -54,6 +54,14 @@ pub struct Range {
     pub len: Bytes,
 }
 
+impl Range {
+    /// Makes the range from the first byte on.
+    pub(crate) fn from_zero(len: Bytes) -> Self {
+        let start = Bytes(0);
+        Self { start, len }
+    }
+}
+
 /// The distribution of offsets.
 ///
 /// A place is a multiple of `align` in the range at which the longest access fits. The skewed patterns assign each place a

@@ -3,14 +3,41 @@
 use super::{Load, Pattern, Permutation, Zipf};
 use fathom_base::Rng;
 
-/// The state of a pattern; ranks count from 0.
-#[derive(Clone, Debug)]
-enum Ranks {
+/// The ranks of a distribution, from 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ranks {
     Uniform,
-    Sequential { next: u64 },
     Zipf(Zipf),
     HotCold { hot: u64, share: f64 },
     Pareto { power: f64 },
+}
+
+impl Ranks {
+    /// Makes the self-similar ranks where a share `h` of them receives `1 - h` of the draws.
+    pub(crate) fn pareto(h: f64) -> Self {
+        let power = h.ln() / (1.0 - h).ln();
+        Self::Pareto { power }
+    }
+
+    /// Draws one of `places` ranks.
+    #[inline]
+    pub(crate) fn draw(&self, places: u64, rng: &mut Rng) -> u64 {
+        match self {
+            Ranks::Uniform => rng.below(places),
+            Ranks::Zipf(zipf) => zipf.draw(rng) - 1,
+            &Ranks::HotCold { hot, share } => {
+                if rng.chance(share) {
+                    rng.below(hot)
+                } else {
+                    hot + rng.below(places - hot)
+                }
+            }
+            Ranks::Pareto { power } => {
+                let rank = places as f64 * rng.uniform().powf(*power);
+                (rank as u64).min(places - 1)
+            }
+        }
+    }
 }
 
 /// A pattern over the places of a range.
@@ -22,6 +49,8 @@ pub(super) struct Places {
     places: u64,
     ranks: Ranks,
     scatter: Option<Permutation>,
+    /// The start of the next access, if accesses follow each other.
+    next: Option<u64>,
 }
 
 impl Places {
@@ -29,11 +58,7 @@ impl Places {
     pub(super) fn new(load: &Load, keys: &mut Rng) -> Self {
         let places = load.places();
         let (ranks, scatter) = match load.pattern {
-            Pattern::Uniform => (Ranks::Uniform, false),
-            Pattern::Sequential => {
-                let next = load.range.start.0;
-                (Ranks::Sequential { next }, false)
-            }
+            Pattern::Uniform | Pattern::Sequential => (Ranks::Uniform, false),
             Pattern::Zipf { theta, scatter } => (Ranks::Zipf(Zipf::new(places, theta)), scatter),
             Pattern::HotCold {
                 accesses_percent,
@@ -53,11 +78,7 @@ impl Places {
             Pattern::Pareto {
                 space_percent,
                 scatter,
-            } => {
-                let h = space_percent / 100.0;
-                let power = h.ln() / (1.0 - h).ln();
-                (Ranks::Pareto { power }, scatter)
-            }
+            } => (Ranks::pareto(space_percent / 100.0), scatter),
         };
         Self {
             start: load.range.start.0,
@@ -66,6 +87,7 @@ impl Places {
             places,
             ranks,
             scatter: scatter.then(|| Permutation::new(places, keys)),
+            next: (load.pattern == Pattern::Sequential).then_some(load.range.start.0),
         }
     }
 
@@ -88,25 +110,10 @@ impl Places {
     /// Draws an offset from the pattern, for an access of `len` bytes.
     #[inline]
     pub(super) fn draw(&mut self, len: u64, rng: &mut Rng) -> u64 {
-        let rank = match &mut self.ranks {
-            Ranks::Uniform => rng.below(self.places),
-            Ranks::Sequential { next } => {
-                let at = *next;
-                return self.go_on(at, len);
-            }
-            Ranks::Zipf(zipf) => zipf.draw(rng) - 1,
-            &mut Ranks::HotCold { hot, share } => {
-                if rng.chance(share) {
-                    rng.below(hot)
-                } else {
-                    hot + rng.below(self.places - hot)
-                }
-            }
-            Ranks::Pareto { power } => {
-                let rank = self.places as f64 * rng.uniform().powf(*power);
-                (rank as u64).min(self.places - 1)
-            }
-        };
+        if let Some(at) = self.next {
+            return self.go_on(at, len);
+        }
+        let rank = self.ranks.draw(self.places, rng);
         let place = self
             .scatter
             .as_ref()
@@ -116,47 +123,8 @@ impl Places {
 
     fn go_on(&mut self, at: u64, len: u64) -> u64 {
         let at = if self.fits(at, len) { at } else { self.start };
-        self.ranks = Ranks::Sequential {
-            next: self.aligned(at.saturating_add(len)),
-        };
+        self.next = Some(self.aligned(at.saturating_add(len)));
         at
-    }
-}
-
-/// A ring buffer of the last `depth` items.
-#[derive(Clone, Debug)]
-struct Ring {
-    items: Vec<u64>,
-    depth: usize,
-    /// Index of the slot that is overwritten next.
-    next: usize,
-}
-
-impl Ring {
-    fn new(depth: u32) -> Self {
-        Self {
-            items: Vec::new(),
-            depth: depth as usize,
-            next: 0,
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, item: u64) {
-        match self.items.get_mut(self.next) {
-            Some(slot) => *slot = item,
-            None => self.items.push(item),
-        }
-        self.next = (self.next + 1) % self.depth;
-    }
-
-    /// Returns the item pushed `back` pushes ago; 1 is the last one.
-    fn back(&self, back: usize) -> Option<u64> {
-        if back == 0 || back > self.items.len() {
-            return None;
-        }
-        let index = (self.next + self.items.len() - back) % self.items.len();
-        self.items.get(index).copied()
     }
 }
 
@@ -199,23 +167,39 @@ impl Ends {
     }
 }
 
-/// The starts that can be repeated.
+/// The starts that can be repeated: a ring buffer of the last `depth`.
 #[derive(Clone, Debug)]
-pub(super) struct Starts(Ring);
+pub(super) struct Starts {
+    starts: Vec<u64>,
+    depth: usize,
+    /// Index of the slot that is overwritten next.
+    next: usize,
+}
 
 impl Starts {
     pub(super) fn new(depth: u32) -> Self {
-        Self(Ring::new(depth))
+        Self {
+            starts: Vec::new(),
+            depth: depth as usize,
+            next: 0,
+        }
     }
 
     #[inline]
     pub(super) fn push(&mut self, start: u64) {
-        self.0.push(start);
+        match self.starts.get_mut(self.next) {
+            Some(slot) => *slot = start,
+            None => self.starts.push(start),
+        }
+        self.next = (self.next + 1) % self.depth;
     }
 
     /// Picks a start at a log-uniform distance: half of the distances are below the square root of the depth.
     pub(super) fn pick(&self, rng: &mut Rng) -> Option<u64> {
-        let back = ((self.0.depth as f64 + 1.0).ln() * rng.uniform()).exp();
-        self.0.back((back as usize).clamp(1, self.0.depth))
+        let back = ((self.depth as f64 + 1.0).ln() * rng.uniform()).exp();
+        let back = (back as usize).clamp(1, self.depth);
+        let held = self.starts.len();
+        let index = (self.next + held).checked_sub(back)?.checked_rem(held)?;
+        self.starts.get(index).copied().filter(|_| back <= held)
     }
 }

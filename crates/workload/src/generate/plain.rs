@@ -13,10 +13,7 @@ fn plain(pattern: Pattern) -> Load {
         read_percent: 50.0,
         reads: side.clone(),
         writes: side,
-        range: Range {
-            start: Bytes(0),
-            len: Bytes::gib(1),
-        },
+        range: Range::from_zero(Bytes::gib(1)),
         align: Bytes::kib(4),
         pattern,
         run_depth: 64,

@@ -137,13 +137,12 @@ impl Iterator for Generator {
         } else {
             self.places.draw(len, &mut self.place)
         };
-        Some(Access {
-            at: self.clock.next(&mut self.time),
+        Some(Access::new(
+            self.clock.next(&mut self.time),
             op,
             offset,
             len,
-            disk: 0,
-        })
+        ))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

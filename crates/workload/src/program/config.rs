@@ -62,25 +62,22 @@ impl Config {
     /// Divides the number of transactions, or the duration, by `divisor` (0 is taken as 1).
     pub fn shorten(&mut self, divisor: u64) {
         let divisor = divisor.max(1);
-        let transactions = |all: Option<u64>, own: u64| Some((all.unwrap_or(own) / divisor).max(1));
-        let duration = |all: Option<Dur>, own: Dur| Some(Dur(all.unwrap_or(own).0 / divisor));
-        match self {
-            Self::PostmarkA(o) => {
-                o.transactions = transactions(o.transactions, postmark::type_a().transactions);
-            }
-            Self::PostmarkB(o) => {
-                o.transactions = transactions(o.transactions, postmark::type_b().transactions);
-            }
-            Self::PostmarkFixed(o) => {
-                o.transactions = transactions(o.transactions, postmark::fixed().transactions);
-            }
+        let duration = |all: &mut Option<Dur>, own: Dur| {
+            *all = Some(Dur(all.unwrap_or(own).0 / divisor));
+        };
+        let (overrides, own) = match self {
+            Self::PostmarkA(o) => (o, postmark::type_a()),
+            Self::PostmarkB(o) => (o, postmark::type_b()),
+            Self::PostmarkFixed(o) => (o, postmark::fixed()),
             Self::Webserver(o) => {
-                o.duration = duration(o.duration, filebench::webserver().duration);
+                return duration(&mut o.duration, filebench::webserver().duration);
             }
             Self::Fileserver(o) => {
-                o.duration = duration(o.duration, filebench::fileserver().duration);
+                return duration(&mut o.duration, filebench::fileserver().duration);
             }
-            Self::Oltp(o) => o.duration = duration(o.duration, filebench::oltp().duration),
-        }
+            Self::Oltp(o) => return duration(&mut o.duration, filebench::oltp().duration),
+        };
+        let all = overrides.transactions.unwrap_or(own.transactions);
+        overrides.transactions = Some((all / divisor).max(1));
     }
 }

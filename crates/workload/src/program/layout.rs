@@ -10,10 +10,7 @@ pub(super) fn volume(
     capacity: u64,
     directories: u64,
 ) -> Result<Volume, BadValue> {
-    let range = range.unwrap_or(Range {
-        start: Bytes(0),
-        len: Bytes(capacity),
-    });
+    let range = range.unwrap_or(Range::from_zero(Bytes(capacity)));
     let said = format!("{} from {}", range.len, range.start);
     want(
         range.start.0.saturating_add(range.len.0) <= capacity,
@@ -56,4 +53,18 @@ pub(super) fn check_sizes(sizes: Sizes, key: &'static str) -> Result<(), BadValu
         format!("{} to {}", sizes.min, sizes.max),
         || "`min` must be at least one byte, and `max` at least `min` and below 1TiB".into(),
     )
+}
+
+/// Validates the utilisation of the drive before the start.
+pub(super) fn check_utilisation(percent: f64) -> Result<(), BadValue> {
+    let holds = (0.0..100.0).contains(&percent);
+    want(holds, "utilisation-percent", percent, || {
+        "must be at least 0 and below 100".into()
+    })
+}
+
+/// Checks that values are above zero.
+pub(super) fn check_positive(values: &[(u64, &'static str)]) -> Result<(), BadValue> {
+    let mut values = values.iter();
+    values.try_for_each(|&(value, key)| want(value > 0, key, 0, || "must be above zero".into()))
 }

@@ -218,8 +218,7 @@ impl Postmark {
         self.alive += 1;
         self.counts.created += 1;
         self.counts.bytes_written += len;
-        let from = 0;
-        Ok(Some(Step::Write { file, from, len }))
+        Ok(Some(Step::write(file, 0, len)))
     }
 
     fn delete(&mut self, place: usize, file: FileId, host: &mut Host, now: Time) {
@@ -236,19 +235,13 @@ impl Postmark {
         if reads {
             self.counts.read += 1;
             self.counts.bytes_read += size;
-            return Some(Step::Read {
-                file,
-                from: 0,
-                len: size,
-                call: self.call,
-            });
+            return Some(Step::read(file, size, self.call));
         }
         let missing = self.sizes.max.0.checked_sub(size).filter(|&m| m > 0)?;
         let len = self.rng.below(missing) + 1;
         self.counts.appended += 1;
         self.counts.bytes_written += len;
-        let from = size;
-        Some(Step::Write { file, from, len })
+        Some(Step::write(file, size, len))
     }
 
     /// Performs the next operation. Returns `None` if it causes no read or write of a file.

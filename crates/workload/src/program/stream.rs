@@ -108,13 +108,7 @@ mod tests {
     fn an_access_behind_the_end_of_time_is_asked_for_at_it() {
         for at in [Time::END + Dur(1), Time::MAX] {
             let (op, offset, len) = (Op::Write, 0, 4096);
-            let access = Access {
-                at,
-                op,
-                offset,
-                len,
-                disk: 0,
-            };
+            let access = Access::new(at, op, offset, len);
             let mut stream = Stream::open([Ok::<_, Infallible>(access)].into_iter());
             let Ok(Next::Wait(until)) = stream.next(0, Time::ZERO) else {
                 panic!("{at:?}");

@@ -100,6 +100,10 @@ impl Work for Remaining {
 }
 
 impl Work for Clip {
+    fn check(&self) -> Result<(), BadValue> {
+        given_capacity(self.capacity)
+    }
+
     fn shape(&mut self, access: Access) -> Verdict {
         let end = access.offset.checked_add(access.len);
         let within = end.is_some_and(|end| end <= self.capacity.0);
@@ -110,35 +114,8 @@ impl Work for Clip {
     }
 }
 
-impl Settings for WritesOnly {
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
-    }
-}
-
-impl Settings for ReadsOnly {
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
-    }
-}
-
-impl Settings for Disk {
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
-    }
-}
-
 impl Settings for First {
     fn work(&self) -> Box<dyn Work> {
         Box::new(Remaining(self.accesses))
-    }
-}
-
-impl Settings for Clip {
-    fn check(&self) -> Result<(), BadValue> {
-        given_capacity(self.capacity)
-    }
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
     }
 }

@@ -1,7 +1,7 @@
 //! Steps that round accesses to pages and other multiples.
 
 use super::place::{floor, given_page, page_default, placed};
-use super::work::{Problem, Settings, Verdict, Work, given};
+use super::work::{Problem, Verdict, Work, given};
 use fathom_base::{BadValue, Bytes, keys};
 use fathom_block::Access;
 use fathom_block::Op;
@@ -84,6 +84,10 @@ impl RoundToPages {
 }
 
 impl Work for RoundToPages {
+    fn check(&self) -> Result<(), BadValue> {
+        given_page(self.page)
+    }
+
     fn shape(&mut self, mut access: Access) -> Verdict {
         match access.op {
             Op::Flush => return Ok(Some(access)),
@@ -98,29 +102,15 @@ impl Work for RoundToPages {
     }
 }
 
-impl Settings for RoundToPages {
-    fn check(&self) -> Result<(), BadValue> {
-        given_page(self.page)
-    }
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
-    }
-}
-
 impl Work for Align {
+    fn check(&self) -> Result<(), BadValue> {
+        given(self.to, "to", "give the multiple, such as 4KiB")
+    }
+
     fn shape(&mut self, mut access: Access) -> Verdict {
         if placed(&access) {
             access.offset = floor(access.offset, self.to.0);
         }
         Ok(Some(access))
-    }
-}
-
-impl Settings for Align {
-    fn check(&self) -> Result<(), BadValue> {
-        given(self.to, "to", "give the multiple, such as 4KiB")
-    }
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
     }
 }

@@ -1,6 +1,6 @@
 //! Steps that change the times of accesses.
 
-use super::work::{Problem, Settings, Verdict, Work};
+use super::work::{Problem, Verdict, Work};
 use fathom_base::{BadValue, Dur, Time, keys, want};
 use fathom_block::Access;
 
@@ -32,6 +32,13 @@ keys! {
 }
 
 impl Work for ScaleTime {
+    fn check(&self) -> Result<(), BadValue> {
+        let usable = self.factor.is_finite() && self.factor >= 0.0;
+        want(usable, "factor", self.factor, || {
+            "must be a finite number of at least 0".into()
+        })
+    }
+
     fn shape(&mut self, mut access: Access) -> Verdict {
         let scaled = access.at.0 as f64 * self.factor;
         // 2^64 ns is the first time that cannot be represented.
@@ -44,34 +51,17 @@ impl Work for ScaleTime {
 }
 
 impl Work for TimeWindow {
+    fn check(&self) -> Result<(), BadValue> {
+        want(self.from < self.until, "until", self.until, || {
+            "must be later than `from`, or the window is empty".into()
+        })
+    }
+
     fn shape(&mut self, mut access: Access) -> Verdict {
         if !(self.from.0..self.until.0).contains(&access.at.0) {
             return Ok(None);
         }
         access.at = Time(access.at.0 - self.from.0);
         Ok(Some(access))
-    }
-}
-
-impl Settings for ScaleTime {
-    fn check(&self) -> Result<(), BadValue> {
-        let usable = self.factor.is_finite() && self.factor >= 0.0;
-        want(usable, "factor", self.factor, || {
-            "must be a finite number of at least 0".into()
-        })
-    }
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
-    }
-}
-
-impl Settings for TimeWindow {
-    fn check(&self) -> Result<(), BadValue> {
-        want(self.from < self.until, "until", self.until, || {
-            "must be later than `from`, or the window is empty".into()
-        })
-    }
-    fn work(&self) -> Box<dyn Work> {
-        Box::new(*self)
     }
 }

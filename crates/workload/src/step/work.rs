@@ -35,6 +35,11 @@ pub(crate) type Verdict = Result<Option<Access>, Problem>;
 
 /// A step at work.
 pub(crate) trait Work {
+    /// Validates the settings of a step that has no state beyond them.
+    fn check(&self) -> Result<(), BadValue> {
+        Ok(())
+    }
+
     /// Processes an access.
     fn shape(&mut self, access: Access) -> Verdict;
 
@@ -66,6 +71,17 @@ pub(crate) trait Settings {
 
     /// Fills in settings from the first pass.
     fn learn(&mut self, _survey: &Survey) {}
+}
+
+/// A step without a state works with a copy of its settings.
+impl<S: Work + Copy + 'static> Settings for S {
+    fn check(&self) -> Result<(), BadValue> {
+        Work::check(self)
+    }
+
+    fn work(&self) -> Box<dyn Work> {
+        Box::new(*self)
+    }
 }
 
 /// Refuses a length of zero; `how` is the advice in the error message.

@@ -158,3 +158,17 @@ pub(crate) fn play(text: &str, capacity: u64) -> Vec<Played> {
     played.sort_by_key(|one| one.asked);
     played
 }
+
+/// Counts how often each key occurs.
+pub(crate) fn tally(keys: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    for key in keys {
+        *counts.entry(key).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Returns the accesses of one operation.
+pub(crate) fn of(played: &[Played], op: Op) -> Vec<&Played> {
+    played.iter().filter(|one| one.access.op == op).collect()
+}

@@ -1,7 +1,7 @@
 //! Options that change the accesses, tested against fio 3.33's manual (HOWTO.rst) and sources; `fio_compare.rs` runs
 //! fio itself.
 
-use super::harness::{Drive, LATENCY, Played, jobs, play};
+use super::harness::{self, Drive, LATENCY, Played, jobs, play, tally};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 use fathom_workload::program::fio::{
@@ -98,7 +98,7 @@ fn a_percentage_of_a_random_job_is_random() {
         MIB,
     );
     let of = |op| -> Vec<u64> {
-        let own = played.iter().filter(|one| one.access.op == op);
+        let own = harness::of(&played, op).into_iter();
         own.map(|one| one.access.offset).collect()
     };
     let steps = |places: &[u64]| places.windows(2).filter(|p| p[1] == p[0] + BLOCK).count();
@@ -111,10 +111,7 @@ fn a_percentage_of_a_random_job_is_random() {
 #[test]
 fn a_range_of_lengths_is_even() {
     let played = play("[a]\nrw=write\nbsrange=1k-8k\nio_size=32m", MIB);
-    let mut counts = BTreeMap::new();
-    for one in &played {
-        *counts.entry(one.access.len).or_insert(0_u64) += 1;
-    }
+    let counts = tally(played.iter().map(|one| one.access.len));
     assert_eq!(
         counts.keys().copied().collect::<Vec<_>>(),
         (1..=8).map(|n| n * 1024).collect::<Vec<_>>()

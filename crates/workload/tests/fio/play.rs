@@ -1,6 +1,6 @@
 //! Tests of the accesses of a job: offsets, lengths, order, mix, depth.
 
-use super::harness::{Drive, LATENCY, Played, jobs, play};
+use super::harness::{Drive, LATENCY, Played, jobs, of, play, tally};
 use fathom_base::Time;
 use fathom_block::Op;
 use fathom_workload::program::fio::PrioClass;
@@ -52,7 +52,7 @@ fn reads_and_writes_of_a_sequential_mix_have_places_of_their_own() {
     let played = play("[a]\nrw=rw\nsize=256k", MIB);
     assert_eq!(played.len(), 64);
     for op in [Op::Read, Op::Write] {
-        let own: Vec<_> = played.iter().filter(|one| one.access.op == op).collect();
+        let own = of(&played, op);
         assert!(own.len() > 10);
         for (index, one) in own.iter().enumerate() {
             assert_eq!(one.access.offset, index as u64 * 4096);
@@ -163,10 +163,7 @@ fn pareto_gives_a_share_of_the_accesses_to_a_share_of_the_blocks() {
         "[a]\nrw=randread\nsize=4000k\nrandom_distribution=pareto:0.2\nio_size=400m",
         4 * MIB,
     );
-    let mut counts = BTreeMap::new();
-    for one in &played {
-        *counts.entry(one.access.offset).or_insert(0u64) += 1;
-    }
+    let counts = tally(played.iter().map(|one| one.access.offset));
     let mut counts: Vec<_> = counts.into_values().collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let share = counts.iter().take(200).sum::<u64>() as f64 / played.len() as f64;
@@ -178,10 +175,8 @@ fn pareto_gives_a_share_of_the_accesses_to_a_share_of_the_blocks() {
 fn what_is_used_often_does_not_lie_side_by_side() {
     for distribution in ["zipf:1.2", "pareto:0.1"] {
         let text = format!("[a]\nrw=randread\nio_size=40m\nrandom_distribution={distribution}");
-        let mut counts = BTreeMap::new();
-        for one in play(&text, MIB) {
-            *counts.entry(one.access.offset / 4096).or_insert(0u64) += 1;
-        }
+        let played = play(&text, MIB);
+        let counts = tally(played.iter().map(|one| one.access.offset / 4096));
         let mut hottest: Vec<_> = counts.into_iter().collect();
         hottest.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
         let places: BTreeSet<_> = hottest[..16].iter().map(|&(place, _)| place).collect();
@@ -202,16 +197,13 @@ fn the_mix_and_the_lengths_have_their_shares() {
         let sigma = (share * (1.0 - share) / n).sqrt();
         assert!((found - share).abs() <= 5.0 * sigma, "{name}: {found}");
     };
-    let reads: Vec<_> = played
-        .iter()
-        .filter(|one| one.access.op == Op::Read)
-        .collect();
+    let reads = of(&played, Op::Read);
     share("reads", reads.len(), n, 0.8);
     for (len, percent) in [(512, 0.1), (4096, 0.6), (65536, 0.3)] {
         let hits = reads.iter().filter(|one| one.access.len == len).count();
         share("length", hits, reads.len() as f64, percent);
     }
-    let writes = played.iter().filter(|one| one.access.op == Op::Write);
+    let writes = of(&played, Op::Write);
     assert!(writes.into_iter().all(|one| one.access.len == 8192));
 }
 
@@ -275,20 +267,20 @@ fn a_flush_comes_before_the_next_access_after_so_many_writes() {
 fn processes_differ_and_runs_repeat() {
     let text = "[a]\nrw=randrw\nnumjobs=2\n[b]\nrw=randrw\nrandseed=5\n[c]\nrw=randrw\nrandseed=5";
     let run = |seed| Drive::new(MIB).play(&mut jobs(text, MIB, seed)).unwrap();
-    let of = |played: &[Played], actor| {
+    let of_actor = |played: &[Played], actor| {
         let own = played.iter().filter(|one| one.actor == actor);
         own.map(|one| (one.access.op, one.access.offset))
             .collect::<Vec<_>>()
     };
     let (one, again, other) = (run(1), run(1), run(2));
     assert_eq!(one, again);
-    let each: Vec<_> = (0..4).map(|actor| of(&one, actor)).collect();
+    let each: Vec<_> = (0..4).map(|actor| of_actor(&one, actor)).collect();
     for (index, own) in each.iter().enumerate() {
         assert!(each[..index].iter().all(|earlier| earlier != own));
     }
-    assert_ne!(of(&other, 0), each[0]);
+    assert_ne!(of_actor(&other, 0), each[0]);
     // The job's `randseed` takes precedence over the seed of the run.
-    assert_eq!(of(&other, 2), each[2]);
+    assert_eq!(of_actor(&other, 2), each[2]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of the verification: what a job reads back, and the errors that it finds.
 
-use super::harness::{Drive, Played, jobs};
+use super::harness::{Drive, Played, jobs, of};
 use fathom_block::Access;
 use fathom_block::Op;
 use fathom_workload::program::fio::{Found, Jobs, VerifyError, parse};
@@ -79,10 +79,7 @@ fn everything_that_was_written_is_read_back() {
     // Without a map, writes overlap. Only blocks that are still whole are read back, each once.
     let text = "[a]\nverify=crc32c\nrw=randwrite\nnorandommap\nbssplit=4k/50:16k/50\nio_size=4m";
     let played = drive(|_, _| {}).play(&mut jobs(text, MIB, 1)).unwrap();
-    let reads: Vec<_> = played
-        .iter()
-        .filter(|one| one.access.op == Op::Read)
-        .collect();
+    let reads = of(&played, Op::Read);
     let distinct: BTreeSet<_> = reads.iter().map(|one| one.access.offset).collect();
     assert_eq!(distinct.len(), reads.len());
     assert!((30..256).contains(&reads.len()), "{}", reads.len());

@@ -234,8 +234,7 @@ impl FileServer {
     fn append(&mut self, file: FileId, host: &Host) -> Option<Step> {
         let len = self.rng.below(self.append);
         self.bytes_written += len;
-        let from = host.size(file);
-        (len > 0).then_some(Step::Write { file, from, len })
+        (len > 0).then(|| Step::write(file, host.size(file), len))
     }
 
     /// Performs the thread's next operation. Returns `None` if it causes no read or write of a file.
@@ -265,20 +264,13 @@ impl FileServer {
             (O::WriteWhole, Some(file)) => {
                 let len = open.map_or(0, |number| self.entries[number].size);
                 self.bytes_written += len;
-                let from = 0;
-                Some(Step::Write { file, from, len })
+                Some(Step::write(file, 0, len))
             }
             (O::Append, Some(file)) => self.append(file, host),
             (O::ReadWhole, Some(file)) => {
                 let len = host.size(file);
                 self.bytes_read += len;
-                let (from, call) = (0, self.call);
-                Some(Step::Read {
-                    file,
-                    from,
-                    len,
-                    call,
-                })
+                Some(Step::read(file, len, self.call))
             }
             (O::Close, _) => {
                 if let Some(number) = self.threads[thread].open.take() {

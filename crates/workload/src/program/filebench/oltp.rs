@@ -152,7 +152,7 @@ impl OltpSettings {
 
     fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
-        let positive = [
+        layout::check_positive(&[
             (self.files, "files"),
             (self.shadows, "shadows"),
             (self.writers, "writers"),
@@ -161,10 +161,7 @@ impl OltpSettings {
             (self.batch, "batch"),
             (u64::from(self.writes_in_flight), "writes-in-flight"),
             (self.duration.0, "duration"),
-        ];
-        for (value, key) in positive {
-            want(value > 0, key, 0, || "must be above zero".into())?;
-        }
+        ])?;
         for (value, key) in [
             (self.files, "files"),
             (self.shadows, "shadows"),
@@ -184,12 +181,7 @@ impl OltpSettings {
             self.log_size,
             || "must be at least `log-io-size` and below 4TiB".into(),
         )?;
-        want(
-            (0.0..100.0).contains(&self.utilisation_percent),
-            "utilisation-percent",
-            self.utilisation_percent,
-            || "must be at least 0 and below 100".into(),
-        )
+        layout::check_utilisation(self.utilisation_percent)
     }
 }
 

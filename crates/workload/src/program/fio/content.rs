@@ -5,7 +5,6 @@
 //! bytes of the block (4). The format is Fathom's own; fio cannot read it.
 
 use fathom_base::Rng;
-use std::fmt;
 
 /// Length of the header, in bytes.
 pub(super) const HEADER_BYTES: usize = 40;
@@ -26,13 +25,16 @@ pub(super) struct Block {
 }
 
 /// What was read in place of the expected block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Found {
     /// Data of a different length, in bytes.
+    #[error("{0} bytes came back")]
     Length(u64),
     /// Data that is not a block of a verifying job: its first bytes.
+    #[error("it begins with {:#018x}, not with the magic number of a block", u64::from_be_bytes(*.0))]
     Magic([u8; 8]),
     /// A block with changed bytes.
+    #[error("its bytes have the CRC-32C {computed:#010x}, and its header says {stored:#010x}")]
     Checksum {
         /// The checksum in the header.
         stored: u32,
@@ -40,6 +42,7 @@ pub enum Found {
         computed: u32,
     },
     /// A different, intact block: from another place, or an older write.
+    #[error("it is whole, and it is write {generation} at {offset} under seed {seed}")]
     Other {
         /// Its offset, in bytes.
         offset: u64,
@@ -48,31 +51,6 @@ pub enum Found {
         /// Its seed.
         seed: u64,
     },
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Found::Length(len) => write!(f, "{len} bytes came back"),
-            Found::Magic(found) => write!(
-                f,
-                "it begins with {:#018x}, not with the magic number of a block",
-                u64::from_be_bytes(*found)
-            ),
-            Found::Checksum { stored, computed } => write!(
-                f,
-                "its bytes have the CRC-32C {computed:#010x}, and its header says {stored:#010x}"
-            ),
-            Found::Other {
-                offset,
-                generation,
-                seed,
-            } => write!(
-                f,
-                "it is whole, and it is write {generation} at {offset} under seed {seed}"
-            ),
-        }
-    }
 }
 
 fn checksum(bytes: &[u8]) -> u32 {

@@ -95,11 +95,7 @@ pub fn parse_with(text: &str, around: &dyn Around) -> Result<JobFile, FioError> 
             true => reader.section(content, line),
             false => reader.line(content, line),
         };
-        problem.map_err(|(line, problem)| FioError {
-            line: Some(line),
-            job: reader.open.as_ref().map(|(job, _)| job.name.clone()),
-            problem,
-        })?;
+        problem.map_err(|(line, problem)| reader.error(line, problem))?;
     }
     reader.finish()
 }
@@ -118,6 +114,14 @@ fn included(content: &str) -> Option<&str> {
 }
 
 impl Reader<'_> {
+    fn error(&self, line: usize, problem: Problem) -> FioError {
+        FioError {
+            line: Some(line),
+            job: self.open.as_ref().map(|(job, _)| job.name.clone()),
+            problem,
+        }
+    }
+
     fn section(&mut self, content: &str, line: usize) -> Result<(), (usize, Problem)> {
         let name = content
             .strip_prefix('[')
@@ -274,11 +278,8 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<JobFile, FioError> {
-        self.close().map_err(|(line, problem)| FioError {
-            line: Some(line),
-            job: self.open.as_ref().map(|(job, _)| job.name.clone()),
-            problem,
-        })?;
+        let closed = self.close();
+        closed.map_err(|(line, problem)| self.error(line, problem))?;
         if self.jobs.is_empty() {
             return Err(FioError {
                 line: None,

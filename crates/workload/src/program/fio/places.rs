@@ -11,7 +11,7 @@ use super::lengths::Lengths;
 use super::map::Map;
 use super::region::Region;
 use super::steer::{Steer, Turn};
-use crate::generate::{Permutation, Zipf};
+use crate::generate::{Permutation, Ranks, Zipf};
 use fathom_base::Rng;
 use fathom_block::Op;
 
@@ -43,13 +43,6 @@ enum Cover {
         map: Map,
         unit: u64,
     },
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Ranks {
-    Uniform,
-    Zipf(Zipf),
-    Pareto { power: f64 },
 }
 
 /// Offsets that are drawn independently.
@@ -148,9 +141,7 @@ impl Draw {
         let ranks = match job.order.random_distribution {
             Distribution::Random => Ranks::Uniform,
             Distribution::Zipf(theta) => Ranks::Zipf(Zipf::new(places, theta)),
-            Distribution::Pareto(h) => Ranks::Pareto {
-                power: h.ln() / (1.0 - h).ln(),
-            },
+            Distribution::Pareto(h) => Ranks::pareto(h),
         };
         Self {
             align,
@@ -161,15 +152,11 @@ impl Draw {
     }
 
     fn place(&self, rng: &mut Rng) -> u64 {
-        let rank = match &self.ranks {
-            Ranks::Uniform => return rng.below(self.places) * self.align,
-            Ranks::Zipf(zipf) => zipf.draw(rng) - 1,
-            Ranks::Pareto { power } => {
-                let rank = self.places as f64 * rng.uniform().powf(*power);
-                (rank as u64).min(self.places - 1)
-            }
-        };
-        self.scatter.of(rank) * self.align
+        let rank = self.ranks.draw(self.places, rng);
+        match self.ranks {
+            Ranks::Uniform => rank * self.align,
+            _ => self.scatter.of(rank) * self.align,
+        }
     }
 }
 

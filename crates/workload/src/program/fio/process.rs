@@ -310,13 +310,7 @@ impl Process {
         let data =
             (op == Op::Write && self.job.verify).then(|| self.written.next(offset, len).bytes());
         Next::Request(Request {
-            access: Access {
-                at: now,
-                op,
-                offset,
-                len,
-                disk: 0,
-            },
+            access: Access::new(now, op, offset, len),
             tag: Tag {
                 process: self.number as u32,
                 // A read, a flush, and every access of a synchronous engine has a waiter.

@@ -116,11 +116,6 @@ impl Settings {
         want(self.read_block.0 > 0, "read-block", self.read_block, || {
             "must be above zero".into()
         })?;
-        want(
-            (0.0..100.0).contains(&self.utilisation_percent),
-            "utilisation-percent",
-            self.utilisation_percent,
-            || "must be at least 0 and below 100".into(),
-        )
+        layout::check_utilisation(self.utilisation_percent)
     }
 }

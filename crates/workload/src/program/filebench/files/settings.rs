@@ -1,6 +1,7 @@
 //! The settings of the web server and the file server.
 
 use crate::generate::Range;
+use crate::program::layout;
 use crate::program::overrides::settings;
 use fathom_base::{BadValue, Bytes, Dur, want};
 use fathom_platform::System;
@@ -57,7 +58,7 @@ impl FileSettings {
     /// Validates each value that does not depend on the drive.
     pub(super) fn check(&self) -> Result<(), BadValue> {
         self.system.check()?;
-        let positive = [
+        layout::check_positive(&[
             (self.files, "files"),
             (self.mean_size.0, "mean-size"),
             (self.directory_width, "directory-width"),
@@ -65,10 +66,7 @@ impl FileSettings {
             (self.io_size.0, "io-size"),
             (self.append_size.0, "append-size"),
             (self.duration.0, "duration"),
-        ];
-        for (value, key) in positive {
-            want(value > 0, key, 0, || "must be above zero".into())?;
-        }
+        ])?;
         want(self.files < 1 << 30, "files", self.files, || {
             "must be below 2^30".into()
         })?;
@@ -87,11 +85,6 @@ impl FileSettings {
             self.preallocated_percent,
             || "must be in 0..=100".into(),
         )?;
-        want(
-            (0.0..100.0).contains(&self.utilisation_percent),
-            "utilisation-percent",
-            self.utilisation_percent,
-            || "must be at least 0 and below 100".into(),
-        )
+        layout::check_utilisation(self.utilisation_percent)
     }
 }
