@@ -17,6 +17,7 @@ mod jobs;
 mod kernel;
 mod killed;
 mod kinds;
+mod misplaced;
 mod queue;
 mod real;
 mod reproduce;
