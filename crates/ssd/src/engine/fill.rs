@@ -24,9 +24,10 @@ impl Ssd {
     pub fn fill(&mut self) -> u64 {
         let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
         let is_plain = !self.health.may_fail && self.background.is_silent();
-        if !is_new || !is_plain || self.flash.store.is_some() || self.collects_while_filled() {
+        if !is_new || !is_plain || self.flash.store.is_some() {
             return 0;
         }
+        let new = (self.g.map_units > 0).then(|| (self.ftl.clone(), self.flash.counts));
         let capacity = self.memory.lines.capacity();
         let buffers = capacity.saturating_mul(LEFT_BUFFERS * SECTOR_BYTES);
         let left = match self.memory.unbuffered {
@@ -38,33 +39,41 @@ impl Ssd {
         let at_once = self.ftl.fill(pages);
         self.count_programs(u64::from(at_once));
         let one_by_one = (at_once..pages).take_while(|&cpage| self.fill_page(cpage));
-        let written = u64::from(at_once) + one_by_one.count() as u64;
-        self.host.sectors_written += written * u64::from(self.g.sectors_per_cpage);
-        written * page
+        let written = at_once + one_by_one.count() as u32;
+        if let Some((ftl, counts)) = new
+            && (written < pages || self.collects_after(pages))
+        {
+            (self.ftl, self.flash.counts) = (ftl, counts);
+            return 0;
+        }
+        self.host.sectors_written += u64::from(written) * u64::from(self.g.sectors_per_cpage);
+        u64::from(written) * page
     }
 
-    /// Returns true if blocks are collected before the drive is full.
-    fn collects_while_filled(&self) -> bool {
-        if self.g.map_units == 0 {
-            return false;
-        }
+    /// Returns true if blocks are collected while the rest of the drive is written, from this clustered page on.
+    fn collects_after(&self, cpage: u32) -> bool {
         let (mut ftl, mut ops) = (self.ftl.clone(), Vec::new());
         let units = self.g.units_per_cpage;
-        (0..self.g.logical_units / units).any(|cpage| {
+        (cpage..self.g.logical_units / units).any(|cpage| {
             ops.clear();
             let placed = ftl.write(&[(Lpn(cpage * units), units)], &mut ops);
-            placed.is_err() || ops.iter().any(|op| matches!(op, FlashOp::Erase { .. }))
+            placed.is_err() || collects(&ops)
         })
     }
 
-    /// Writes a clustered page of the host's address space. Returns false if the write would have to wait.
+    /// Writes a clustered page of the host's address space. Returns false if the write would have to wait, or collects
+    /// blocks for a map in flash; the translation layer has changed then.
     fn fill_page(&mut self, cpage: u32) -> bool {
         let units = self.g.units_per_cpage;
         let mut ops = std::mem::take(&mut self.ops);
         let placed = self.ftl.write(&[(Lpn(cpage * units), units)], &mut ops);
+        let collected = self.g.map_units > 0 && collects(&ops);
+        if collected {
+            ops.clear();
+        }
         ops.drain(..).for_each(|op| self.count_done(op));
         self.ops = ops;
-        placed.is_ok()
+        placed.is_ok() && !collected
     }
 
     /// Counts programs of whole clustered pages.
@@ -95,4 +104,8 @@ impl Ssd {
             FlashOp::Barrier { .. } => {}
         }
     }
+}
+
+fn collects(ops: &[FlashOp]) -> bool {
+    ops.iter().any(|op| matches!(op, FlashOp::Erase { .. }))
 }
