@@ -66,7 +66,9 @@ fn blocks() -> impl Iterator<Item = (u64, u64)> {
 fn blocks_of_any_size_are_found() {
     // Dips to 60 % of the time, with errors of 20 %.
     for (seed, block) in blocks() {
-        let fit = reads(SCAN, Some((block, 0.6)), 0.2, seed).best(&wanted(SIZES, 1.02));
+        let fit = reads(SCAN, Some((block, 0.6)), 0.2, seed)
+            .seen(0)
+            .best(&wanted(SIZES, 1.02));
         let fit = fit.unwrap_or_else(|| panic!("{seed}: {block} is not found"));
         assert!(
             fit.period.abs_diff(block) < block / 1000,
@@ -79,7 +81,7 @@ fn blocks_of_any_size_are_found() {
 fn first_writes_into_blocks_are_found() {
     for (seed, block) in blocks() {
         let places = writes((34 * KIB, 268 * KIB, 2048 * MIB), block, 5.0, seed);
-        let fit = places.best(&wanted((1072 * KIB, 96 * MIB), 1.5));
+        let fit = places.seen(0).best(&wanted((1072 * KIB, 96 * MIB), 1.5));
         let fit = fit.unwrap_or_else(|| panic!("{seed}: {block} is not found"));
         assert!(
             fit.period.abs_diff(block) < block / 500,
@@ -92,7 +94,9 @@ fn first_writes_into_blocks_are_found() {
 fn nothing_is_made_of_noise() {
     for seed in 0..24 {
         let sigma = Rng::new(seed, 3).uniform();
-        let fit = reads(SCAN, None, sigma, seed).best(&wanted(SIZES, 1.02));
+        let fit = reads(SCAN, None, sigma, seed)
+            .seen(0)
+            .best(&wanted(SIZES, 1.02));
         assert_eq!(fit, None, "{seed}: {sigma}");
     }
 }
@@ -107,7 +111,7 @@ fn a_stripe_is_no_block() {
         value: if i % 2 == 0 { 5e5 } else { 1e6 },
     });
     let places = Places::new(Tooth::Halved, pitch, places.collect());
-    assert_eq!(places.best(&wanted(SIZES, 1.02)), None);
+    assert_eq!(places.seen(0).best(&wanted(SIZES, 1.02)), None);
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn twice_a_block_is_not_taken_for_it() {
     // The block itself is too small for this scan, but twice its size is not.
     let block = 600 * KIB;
     let places = reads(SCAN, Some((block, 0.5)), 0.05, 3);
-    assert_eq!(places.best(&wanted(SIZES, 1.02)), None);
+    assert_eq!(places.seen(0).best(&wanted(SIZES, 1.02)), None);
 }
 
 #[test]
@@ -124,7 +128,7 @@ fn the_middle_of_a_dip_is_exact() {
     let (len, pitch) = (512 * KIB, 16 * KIB);
     let all = reads((len, pitch, 512 * MIB), Some((block, 0.5)), 0.1, 5);
     let wanted = wanted((block - 20 * KIB, block + 20 * KIB), 1.02);
-    let fit = all.middle(&wanted, len / 2).expect("a size");
+    let fit = all.seen(0).middle(&wanted, len / 2).expect("a size");
     assert!((fit.between.0..=fit.between.1).contains(&block), "{fit:?}");
     assert!(fit.between.1 - fit.between.0 < 16 * KIB, "{fit:?}");
 }
@@ -145,5 +149,60 @@ fn places_that_are_no_scan_show_nothing_and_take_no_memory() {
         factor: 1.1,
     };
     assert!(places.extents.is_empty());
-    assert_eq!(places.best(&wanted), None);
+    assert_eq!(places.seen(0).best(&wanted), None);
+}
+
+#[test]
+fn all_delays_at_once_give_what_each_gives_alone() {
+    // A block whose first write shows some writes later, with pitches that have four, two and one slot.
+    for (later, pitch) in [
+        (0, 268 * KIB),
+        (5, 268 * KIB),
+        (16, 134 * KIB + 2),
+        (3, 201 * KIB + 1),
+    ] {
+        let block = 1330 * 16 * KIB;
+        let scan = writes((34 * KIB, pitch, 768 * MIB), block, 5.0, later);
+        let extents = scan.extents.iter().zip(&scan.values);
+        let places = extents.map(|(&(from, end), &value)| Place {
+            from: from + later * pitch,
+            len: end - from,
+            value,
+        });
+        let places = Places::new(Tooth::First, pitch, places.collect());
+        let wanted = wanted((4 * pitch, 96 * MIB), 1.5);
+        let each = places.best_of_each(&wanted, 16);
+        let alone: Vec<Option<Fit>> = (0..=16).map(|n| places.seen(n).best(&wanted)).collect();
+        assert_eq!(each, alone, "{later} {pitch}");
+        let strongest = each
+            .iter()
+            .flatten()
+            .max_by(|a, b| a.explains.total_cmp(&b.explains));
+        assert_eq!(strongest, each[later as usize].as_ref(), "{later} {pitch}");
+        let fit = strongest.expect("a size");
+        assert!(fit.period.abs_diff(block) < block / 500, "{fit:?}");
+    }
+}
+
+#[test]
+fn a_position_is_found_wherever_the_places_lie() {
+    let mut rng = Rng::new(7, 0);
+    for tooth in [Tooth::First, Tooth::Halved] {
+        // In a row, in clumps with gaps, and all in one place.
+        for (spread, clump) in [(1, 1), (40, 9), (0, 1)] {
+            let place = |i: u64| Place {
+                from: MIB + (i / clump * clump * spread + i % clump) * 16 * KIB,
+                len: 4 * KIB,
+                value: 1e6,
+            };
+            let places = Places::new(tooth, 16 * KIB, (0..500).map(place).collect());
+            for _ in 0..2000 {
+                let position = rng.below(10 * MIB * (1 + spread));
+                let expected = places
+                    .extents
+                    .partition_point(|extent| places.is_before(extent, position));
+                assert_eq!(places.before(position), expected, "{tooth:?} {position}");
+            }
+        }
+    }
 }

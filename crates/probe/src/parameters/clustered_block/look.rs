@@ -57,10 +57,11 @@ impl Scan {
             Kind::Reads => 0,
             Kind::Writes | Kind::LongWrites => LATER,
         };
-        let fits = (0..=latest).filter_map(|later| {
-            let sign = Sign { tooth, later };
-            Some((sign, self.best(record, sign, self.sizes(), STRONG)?))
-        });
+        let places = places(record, &self.name(false), tooth, self.len, self.pitch)?;
+        let wanted = self.wanted(record, self.sizes(), STRONG);
+        let each = places.best_of_each(&wanted, latest);
+        let fits = (0..).zip(each);
+        let fits = fits.filter_map(|(later, fit)| Some((Sign { tooth, later }, fit?)));
         let (sign, fit) =
             fits.reduce(
                 |best, one| match one.1.explains > BETTER * best.1.explains {
@@ -77,21 +78,22 @@ impl Scan {
     /// Returns the fit if this scan also shows a size that another scan has shown. Memory that survives a power cut delays
     /// the cost of a write, so the size is no more exact than before.
     pub(crate) fn shows_at(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
-        let again = self.best(record, sign, fit.between, STRONG_AGAIN)?;
+        let places = places(record, &self.name(false), sign.tooth, self.len, self.pitch)?;
+        let wanted = self.wanted(record, fit.between, STRONG_AGAIN);
+        let again = places.seen(sign.later).best(&wanted)?;
         let ratio = again.ratio;
         let fit = Fit { ratio, ..*fit };
         self.differs(sign.tooth, ratio).then_some(fit)
     }
 
-    fn best(&self, record: &Record, sign: Sign, sizes: (u64, u64), strength: f64) -> Option<Fit> {
-        let wanted = Wanted {
+    fn wanted(&self, record: &Record, sizes: (u64, u64), strength: f64) -> Wanted {
+        Wanted {
             sizes,
             grain: u64::from(record.meta.target.logical_block_bytes),
             teeth: MULTIPLES_MIN as usize,
             strength,
             factor: self.factor(),
-        };
-        places(record, &self.name(false), sign, self.len, self.pitch)?.best(&wanted)
+        }
     }
 
     /// Returns the size that the second look shows, more exactly. Not possible for delayed signs, because writes of another
@@ -102,7 +104,8 @@ impl Scan {
         }
         let block = u64::from(record.meta.target.logical_block_bytes);
         let (len, pitch) = self.again_len(block);
-        let places = places(record, &self.again_name(fit.period), sign, len, pitch)?;
+        let places = places(record, &self.again_name(fit.period), sign.tooth, len, pitch)?;
+        let places = places.seen(0);
         let wanted = Wanted {
             sizes: fit.between,
             grain: block,
@@ -153,19 +156,19 @@ impl Scan {
     }
 }
 
-/// Returns the accesses of a step, each with the time seen `sign.later` accesses later; `None` if the step was not made.
+/// Returns the accesses of a step; `None` if it was not made.
 pub(crate) fn places(
     record: &Record,
     name: &str,
-    sign: Sign,
+    tooth: Tooth,
     len: u64,
     pitch: u64,
 ) -> Option<Places> {
     let samples = of_step(record, PARAMETER, name)?;
     let places = samples.map(|s| Place {
-        from: s.offset.saturating_sub(sign.later * pitch),
+        from: s.offset,
         len,
         value: s.ns as f64,
     });
-    Some(Places::new(sign.tooth, pitch, places.collect()))
+    Some(Places::new(tooth, pitch, places.collect()))
 }

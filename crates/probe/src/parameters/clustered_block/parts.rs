@@ -5,7 +5,7 @@
 //! merge longer. If this is so at a half, a third, a fifth or a seventh, that part becomes the size, and its parts are
 //! tested next.
 
-use super::look::{Sign, places};
+use super::look::places;
 use super::scan::{Kind, MULTIPLES_MIN, Scan, scans};
 use crate::robust::samples::of_step;
 use crate::{Parameter, Record, Session, Space, Stop};
@@ -182,12 +182,8 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
         factor: 1.0,
     };
     let (len, pitch) = scan.again_len(block);
-    let sign = Sign {
-        tooth: Tooth::Halved,
-        later: 0,
-    };
-    let places = places(record, &name(scan, part), sign, len, pitch)?;
-    let ratio = places.middle(&wanted, len / 2)?.ratio;
+    let places = places(record, &name(scan, part), Tooth::Halved, len, pitch)?;
+    let ratio = places.seen(0).middle(&wanted, len / 2)?.ratio;
     scan.differs(Tooth::Halved, ratio).then_some(ratio)
 }
 
