@@ -7,6 +7,7 @@ use fathom_iosched::split::NoPas;
 use fathom_iosched::{QueueConfig, SCHEDULERS, SPLITS};
 use fathom_probe::{Parameter, Profile, Verdict};
 use serde::Deserialize as _;
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// Error in the description of a block layer.
@@ -199,6 +200,19 @@ fn sizes(name: &str) -> impl Iterator<Item = (&'static str, Parameter)> + use<> 
         .map_or(&[][..], |named| named.needs);
     let size = |&(key, parameter)| Some((key, Parameter::from_name(parameter)?));
     needs.iter().filter_map(size)
+}
+
+/// Returns the parameters of a profile that a block layer takes what its table leaves out from.
+pub(crate) fn unknown_sizes(table: &Table) -> BTreeSet<Parameter> {
+    let parts = ["scheduler", "split"].into_iter();
+    let parts = parts.filter_map(|part| table.get(part)?.as_table());
+    let of_parts = parts.flat_map(|part| {
+        let name = part.get("name").and_then(Value::as_str).unwrap_or_default();
+        sizes(name).filter(|(key, _)| !part.contains_key(*key))
+    });
+    let alignment = (!table.contains_key("alignment")).then_some(Parameter::ClusteredPage);
+    let of_parts = of_parts.map(|(_, parameter)| parameter);
+    of_parts.chain(alignment).collect()
 }
 
 fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {

@@ -2,10 +2,10 @@
 
 use super::faults::{Found, of_the_whole, with_cause};
 use super::file::Written;
-use super::sizes::Profiles;
+use super::sizes::{Profiles, Wanted};
 use super::{Fault, Point, Sizes, Study, StudyError};
 use crate::parse::in_words;
-use crate::queue::from_table;
+use crate::queue::{from_table, unknown_sizes};
 use crate::replay::Plan;
 use crate::source::Workload;
 use crate::store::Loaded;
@@ -14,7 +14,7 @@ use crate::target::{Setting, TargetError, TargetName};
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_model::Model;
-use fathom_probe::{Parameter, Profile, Verdict};
+use fathom_probe::{Estimate, Parameter, Profile};
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
 use serde::Deserialize as _;
@@ -66,17 +66,18 @@ fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
     let combinations = combinations(study, &mut found);
     let mut runs: Vec<Run> = Vec::new();
     let mut names = BTreeSet::new();
-    let mut profiles = Profiles::default();
+    // Probing takes time, which is not spent on a study that cannot be run.
+    let wanted = found.is_empty().then(|| wanted(study, &combinations));
+    let profiles = wanted.flatten().map(Profiles::new);
     for (number, workload) in study.workloads.iter().enumerate() {
         for points in &combinations {
             for &seed in &study.seeds {
                 let mut resolving = Resolving {
                     name: name_of(workload, points, seed),
-                    known: !found.is_empty(),
                     found: Vec::new(),
                 };
                 let name = resolving.name.clone();
-                runs.extend(resolving.run(study, workload, points, seed, &mut profiles));
+                runs.extend(resolving.run(study, workload, points, seed, profiles.as_ref()));
                 if !names.insert(name.clone()) {
                     let detail = "two runs have this name: workloads, points and seeds must differ";
                     let path: [&dyn ToString; 3] = [&"workload", &number, &"name"];
@@ -89,6 +90,22 @@ fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
         }
     }
     (runs, found)
+}
+
+/// Returns what the runs need to know about their drives; `None` if a drive cannot be built.
+fn wanted<'a>(study: &'a Study, combinations: &'a [Vec<Chosen>]) -> Option<Vec<Wanted<'a>>> {
+    let wanted = combinations.iter().filter_map(|points| {
+        let asked = Asked::of(study, points);
+        let (queue, sizes) = (asked.queue.as_ref()?, asked.sizes?);
+        let mut parameters = unknown_sizes(queue);
+        parameters.retain(|parameter| !asked.known.contains_key(parameter));
+        Some(asked.model().ok().map(|model| Wanted {
+            sizes,
+            model,
+            parameters,
+        }))
+    });
+    wanted.collect()
 }
 
 /// Returns every combination of a point of each axis.
@@ -182,13 +199,18 @@ impl<'a> Asked<'a> {
         }
         asked
     }
+
+    fn model(&self) -> Result<Model, TargetError> {
+        let settings: Vec<Setting> = self.settings.iter().map(|p| p.setting.clone()).collect();
+        let target = self.drive.clone();
+        let model = TargetName::parse(&target)?.model(&settings)?;
+        model.ok_or(TargetError::NoModel { target })
+    }
 }
 
 /// A run that is being resolved, with its faults so far.
 struct Resolving {
     name: String,
-    /// True if the study has a fault already.
-    known: bool,
     found: Vec<Found>,
 }
 
@@ -200,19 +222,17 @@ impl Resolving {
         workload: &Workload,
         points: &[Chosen],
         seed: u64,
-        profiles: &mut Profiles,
+        profiles: Option<&Profiles>,
     ) -> Option<Run> {
         let asked = Asked::of(study, points);
         let model = self.model(&asked);
         let workload = self.vary(workload, &asked.of_workload);
         let mut wrong = |detail: String| self.found.push(Found::at_key(&asked.queue_at, detail));
         let loaded = match (&asked.queue, asked.sizes, &model) {
-            // Probing takes time, which is not spent on a study that cannot be run.
-            (Some(_), Some(_), _) if self.known => return None,
-            (Some(_), Some(_), None) => return None,
             (Some(_), Some(sizes), Some(model)) => {
-                Some(profiles.of(sizes, model).map_err(&mut wrong).ok()?)
+                Some(profiles?.of(sizes, model).map_err(&mut wrong).ok()?)
             }
+            (Some(_), Some(_), None) => return None,
             _ => None,
         };
         let queue = asked
@@ -246,11 +266,8 @@ impl Resolving {
     }
 
     fn model(&mut self, asked: &Asked<'_>) -> Option<Model> {
-        let settings: Vec<Setting> = asked.settings.iter().map(|p| p.setting.clone()).collect();
-        let target = asked.drive.clone();
-        let error = match TargetName::parse(&target).and_then(|name| name.model(&settings)) {
-            Ok(Some(model)) => return Some(model),
-            Ok(None) => TargetError::NoModel { target },
+        let error = match asked.model() {
+            Ok(model) => return Some(model),
             Err(error) => error,
         };
         let mut add = |path: &[String], detail: String| {
@@ -315,12 +332,13 @@ fn block_layer(
     known: &BTreeMap<&Parameter, &Bytes>,
 ) -> Result<QueueConfig, String> {
     let mut profile = loaded.map(|loaded| loaded.value.clone());
-    for (parameter, bytes) in known {
-        let answers = profile.iter_mut().map(|profile| &mut profile.parameters);
-        for answer in answers.filter_map(|answers| answers.get_mut(parameter)) {
-            answer.verdict = Verdict::Identified;
-            answer.value = Some(fathom_probe::Value::Bytes(bytes.0));
-        }
+    if let Some(profile) = &mut profile {
+        let known = known.iter().map(|(&&parameter, bytes)| {
+            let value = fathom_probe::Value::Bytes(bytes.0);
+            let answer = Estimate::identified(value, "it is given in the study");
+            (parameter, answer)
+        });
+        profile.parameters.extend(known);
     }
     from_table(keys, profile.as_ref()).map_err(|e| format!("{e}; {}", e.help()))
 }

@@ -6,7 +6,8 @@ use fathom_model::Model;
 use fathom_probe::run::{self, RunConfig};
 use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Profile};
-use std::collections::BTreeMap;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The parameters of a profile that a block layer uses.
 const ASKED: [Parameter; 4] = [
@@ -16,10 +17,17 @@ const ASKED: [Parameter; 4] = [
     Parameter::WriteBuffer,
 ];
 
-/// Profiles of the drives of a study, each measured or read once.
+/// What runs of a study need to know about their drive.
+pub(super) struct Wanted<'a> {
+    pub(super) sizes: &'a Sizes,
+    pub(super) model: Model,
+    pub(super) parameters: BTreeSet<Parameter>,
+}
+
+/// Profiles of the drives of a study, or why there is none.
 #[derive(Default)]
 pub(super) struct Profiles {
-    known: BTreeMap<String, Loaded<Profile>>,
+    known: BTreeMap<String, Result<Loaded<Profile>, String>>,
 }
 
 struct Quiet;
@@ -33,33 +41,57 @@ impl Observer for Quiet {
 }
 
 impl Profiles {
-    /// Returns the profile of a drive, or a message if there is none.
-    pub(super) fn of(&mut self, sizes: &Sizes, model: &Model) -> Result<&Loaded<Profile>, String> {
-        let key = match sizes {
-            Sizes::Probe => model.to_toml(),
-            Sizes::Profile(path) => path.display().to_string(),
-        };
-        if !self.known.contains_key(&key) {
-            let profile = match sizes {
-                Sizes::Probe => Loaded {
-                    value: probed(model)?,
-                    notes: Vec::new(),
-                },
-                Sizes::Profile(path) => store::load_profile(path).map_err(|e| e.to_string())?,
-            };
-            self.known.insert(key.clone(), profile);
+    /// Measures or reads the profile of each drive once.
+    pub(super) fn new(wanted: Vec<Wanted<'_>>) -> Self {
+        let mut drives: BTreeMap<String, Wanted<'_>> = BTreeMap::new();
+        for wanted in wanted {
+            let mut more = wanted.parameters.clone();
+            let drive = drives.entry(key(wanted.sizes, &wanted.model));
+            drive.or_insert(wanted).parameters.append(&mut more);
         }
-        self.known
-            .get(&key)
-            .ok_or_else(|| "its profile is gone".to_owned())
+        let known = drives.into_par_iter();
+        let known = known.map(|(key, wanted)| (key, wanted.profile()));
+        Self {
+            known: known.collect(),
+        }
+    }
+
+    /// Returns the profile of a drive, or a message if there is none.
+    pub(super) fn of(&self, sizes: &Sizes, model: &Model) -> Result<&Loaded<Profile>, String> {
+        match self.known.get(&key(sizes, model)) {
+            Some(profile) => profile.as_ref().map_err(Clone::clone),
+            None => Err("its drive was not probed".to_owned()),
+        }
     }
 }
 
-/// Probes a fresh drive, which the probes see through the device interface only.
-fn probed(model: &Model) -> Result<Profile, String> {
+fn key(sizes: &Sizes, model: &Model) -> String {
+    match sizes {
+        Sizes::Probe => model.to_toml(),
+        Sizes::Profile(path) => path.display().to_string(),
+    }
+}
+
+impl Wanted<'_> {
+    fn profile(self) -> Result<Loaded<Profile>, String> {
+        match self.sizes {
+            Sizes::Probe => Ok(Loaded {
+                value: probed(&self.model, &self.parameters)?,
+                notes: Vec::new(),
+            }),
+            Sizes::Profile(path) => store::load_profile(path).map_err(|e| e.to_string()),
+        }
+    }
+}
+
+/// Probes a fresh drive, which the probes see through the device interface only, for `wanted` and the parameters before it,
+/// whose answers it may use.
+fn probed(model: &Model, wanted: &BTreeSet<Parameter>) -> Result<Profile, String> {
     let mut drive = model.build(0).map_err(|e| e.to_string())?;
+    let last = wanted.last();
+    let parameters = ASKED.into_iter().filter(|of| Some(of) <= last);
     let config = RunConfig {
-        parameters: ASKED.to_vec(),
+        parameters: parameters.collect(),
         ..RunConfig::default()
     };
     let record = run::run(&mut drive, &config, None, &mut Quiet).map_err(|e| e.to_string())?;
