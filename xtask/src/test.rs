@@ -7,6 +7,9 @@ use crate::tally::Tally;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 
+/// The targets with tests. The programs in `examples` are tested as modules: clippy has compiled them as they are.
+const TARGETS: [&str; 2] = ["--lib --bins --tests", "--doc"];
+
 pub(crate) fn run() -> ExitCode {
     let mut failed = Vec::new();
     let mut check = |name: &'static str, passed: bool| {
@@ -26,7 +29,9 @@ pub(crate) fn run() -> ExitCode {
 
     let mut tally = Tally::default();
     // Failed tests are counted by name already; a further failure is a crate that did not build or a runner that crashed.
-    check("tests", tests(&mut tally) || tally.failed() > 0);
+    for targets in TARGETS {
+        check("tests", tests(targets, &mut tally) || tally.failed() > 0);
+    }
 
     println!();
     for (test, why) in tally.skips() {
@@ -57,10 +62,13 @@ fn announce(command: &Command) {
     println!("\n== cargo {}", args.join(" "));
 }
 
-/// Runs all tests, shows the output of the test runner as it arrives, and counts. Returns true if all passed.
-fn tests(tally: &mut Tally) -> bool {
+/// Runs the tests of some targets, shows the output of the test runner as it arrives, and counts. Returns true if all passed.
+fn tests(targets: &str, tally: &mut Tally) -> bool {
     // `--show-output`, because a skipping test says so on its own output, which is hidden if the test passes.
-    let mut command = cargo("test --workspace --no-fail-fast -- --show-output");
+    let mut command = cargo("test --workspace --no-fail-fast");
+    command
+        .args(targets.split(' '))
+        .args(["--", "--show-output"]);
     announce(&command);
     let mut child = match command.stdout(Stdio::piped()).spawn() {
         Ok(child) => child,
