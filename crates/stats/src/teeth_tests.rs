@@ -57,6 +57,10 @@ fn wanted(sizes: (u64, u64), factor: f64) -> Wanted {
 const SCAN: (u64, u64, u64) = (256 * KIB, 124 * KIB, 1024 * MIB);
 const SIZES: (u64, u64) = (992 * KIB, 96 * MIB);
 
+fn best(places: &Places, wanted: &Wanted) -> Option<Fit> {
+    Seen::new(places, 0).best(wanted)
+}
+
 /// Returns blocks of any number of pages, from 1.5 to 64 MiB.
 fn blocks() -> impl Iterator<Item = (u64, u64)> {
     (0..24).map(|seed| (seed, (96 + Rng::new(seed, 2).below(4000)) * 16 * KIB))
@@ -66,9 +70,10 @@ fn blocks() -> impl Iterator<Item = (u64, u64)> {
 fn blocks_of_any_size_are_found() {
     // Dips to 60 % of the time, with errors of 20 %.
     for (seed, block) in blocks() {
-        let fit = reads(SCAN, Some((block, 0.6)), 0.2, seed)
-            .seen(0)
-            .best(&wanted(SIZES, 1.02));
+        let fit = best(
+            &reads(SCAN, Some((block, 0.6)), 0.2, seed),
+            &wanted(SIZES, 1.02),
+        );
         let fit = fit.unwrap_or_else(|| panic!("{seed}: {block} is not found"));
         assert!(
             fit.period.abs_diff(block) < block / 1000,
@@ -81,7 +86,7 @@ fn blocks_of_any_size_are_found() {
 fn first_writes_into_blocks_are_found() {
     for (seed, block) in blocks() {
         let places = writes((34 * KIB, 268 * KIB, 2048 * MIB), block, 5.0, seed);
-        let fit = places.seen(0).best(&wanted((1072 * KIB, 96 * MIB), 1.5));
+        let fit = best(&places, &wanted((1072 * KIB, 96 * MIB), 1.5));
         let fit = fit.unwrap_or_else(|| panic!("{seed}: {block} is not found"));
         assert!(
             fit.period.abs_diff(block) < block / 500,
@@ -94,9 +99,7 @@ fn first_writes_into_blocks_are_found() {
 fn nothing_is_made_of_noise() {
     for seed in 0..24 {
         let sigma = Rng::new(seed, 3).uniform();
-        let fit = reads(SCAN, None, sigma, seed)
-            .seen(0)
-            .best(&wanted(SIZES, 1.02));
+        let fit = best(&reads(SCAN, None, sigma, seed), &wanted(SIZES, 1.02));
         assert_eq!(fit, None, "{seed}: {sigma}");
     }
 }
@@ -111,7 +114,7 @@ fn a_stripe_is_no_block() {
         value: if i % 2 == 0 { 5e5 } else { 1e6 },
     });
     let places = Places::new(Tooth::Halved, pitch, places.collect());
-    assert_eq!(places.seen(0).best(&wanted(SIZES, 1.02)), None);
+    assert_eq!(best(&places, &wanted(SIZES, 1.02)), None);
 }
 
 #[test]
@@ -119,7 +122,7 @@ fn twice_a_block_is_not_taken_for_it() {
     // The block itself is too small for this scan, but twice its size is not.
     let block = 600 * KIB;
     let places = reads(SCAN, Some((block, 0.5)), 0.05, 3);
-    assert_eq!(places.seen(0).best(&wanted(SIZES, 1.02)), None);
+    assert_eq!(best(&places, &wanted(SIZES, 1.02)), None);
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn the_middle_of_a_dip_is_exact() {
     let (len, pitch) = (512 * KIB, 16 * KIB);
     let all = reads((len, pitch, 512 * MIB), Some((block, 0.5)), 0.1, 5);
     let wanted = wanted((block - 20 * KIB, block + 20 * KIB), 1.02);
-    let fit = all.seen(0).middle(&wanted, len / 2).expect("a size");
+    let fit = Seen::new(&all, 0).middle(&wanted, len / 2).expect("a size");
     assert!((fit.between.0..=fit.between.1).contains(&block), "{fit:?}");
     assert!(fit.between.1 - fit.between.0 < 16 * KIB, "{fit:?}");
 }
@@ -149,7 +152,7 @@ fn places_that_are_no_scan_show_nothing_and_take_no_memory() {
         factor: 1.1,
     };
     assert!(places.extents.is_empty());
-    assert_eq!(places.seen(0).best(&wanted), None);
+    assert_eq!(best(&places, &wanted), None);
 }
 
 #[test]
@@ -171,8 +174,10 @@ fn all_delays_at_once_give_what_each_gives_alone() {
         });
         let places = Places::new(Tooth::First, pitch, places.collect());
         let wanted = wanted((4 * pitch, 96 * MIB), 1.5);
-        let each = places.best_of_each(&wanted, 16);
-        let alone: Vec<Option<Fit>> = (0..=16).map(|n| places.seen(n).best(&wanted)).collect();
+        let each = Seen::best_of_each(&places, &wanted, 16);
+        let alone: Vec<Option<Fit>> = (0..=16)
+            .map(|n| Seen::new(&places, n).best(&wanted))
+            .collect();
         assert_eq!(each, alone, "{later} {pitch}");
         let strongest = each
             .iter()

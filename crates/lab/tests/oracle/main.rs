@@ -129,7 +129,7 @@ fn reading_ahead_that_is_identifiable_shows_in_consecutive_reads() {
 
 #[test]
 fn write_memories_are_full_where_the_rules_say() {
-    let drives = cases(24, 60);
+    let drives = cases(12, 60);
     let found = disagreements(drives, |_, spec| {
         let truth = Truth::of(spec, Parameter::WriteBuffer);
         if truth.sight == Sight::Missing {
@@ -150,7 +150,7 @@ fn write_memories_are_full_where_the_rules_say() {
 
 #[test]
 fn buffers_wait_for_what_is_written_again_and_caches_do_not() {
-    let drives = cases(24, 60);
+    let drives = cases(12, 60);
     let found = disagreements(drives, |_, spec| {
         let truth = Truth::of(spec, Parameter::WritePolicy);
         if !truth.is_identifiable() {

@@ -1,8 +1,52 @@
 //! Judging sizes by the values that are seen a number of accesses later.
 
-use super::{ALIKE, ALIKE_PITCHES, Fit, OTHERS_MAX, PARTS, Places, Wanted, is_strong, middle};
+use super::places::{Places, middle};
+use super::slots::LANES;
 use crate::location;
 use std::ops::Range;
+
+/// How well a size explains the places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    /// The size, in bytes.
+    pub period: u64,
+    /// The smallest and the largest size that explain the places nearly as well, in bytes.
+    pub between: (u64, u64),
+    /// The mean score of its teeth over the standard error.
+    pub strength: f64,
+    /// The mean logarithm of its teeth over the standard error.
+    pub explains: f64,
+    /// The number of places at its multiples.
+    pub teeth: usize,
+    /// The ratio of the typical value there to that elsewhere.
+    pub ratio: f64,
+}
+
+/// The requirements for a size.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The smallest and the largest size, in bytes.
+    pub sizes: (u64, u64),
+    /// The size is a multiple of this, in bytes; at least 1.
+    pub grain: u64,
+    /// The least number of places at its multiples.
+    pub teeth: usize,
+    /// The least [`Fit::strength`].
+    pub strength: f64,
+    /// The least factor between its teeth and other places, above 1.
+    pub factor: f64,
+}
+
+/// The share of a wanted strength that slots must show: they assign one tooth in eight to the wrong place.
+const BY_SLOTS: f64 = 0.6;
+/// Sizes that explain at least this share of what the best one explains belong to its interval, up to this many pitches away
+/// at the last multiple.
+const ALIKE: f64 = 0.9;
+const ALIKE_PITCHES: u64 = 48;
+/// The largest share of the other phases of a size that may be teeth.
+const OTHERS_MAX: f64 = 0.02;
+/// The multiples whose numbers are divisible by each of these, and those whose numbers are not, must all be teeth.
+const PARTS: [u64; 3] = [2, 3, 5];
 
 /// The places, each with the value of an access some accesses later: what a multiple causes shows there.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +57,9 @@ pub struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn new(places: &'a Places, delay: u64) -> Self {
+    /// Takes the value of the access `later` accesses later for each place.
+    pub fn new(places: &'a Places, later: u64) -> Self {
+        let delay = later.saturating_mul(places.pitch);
         Self { places, delay }
     }
 
@@ -23,12 +69,50 @@ impl<'a> Seen<'a> {
         self.best_of(self.strong(wanted), wanted)
     }
 
-    pub(super) fn best_of(&self, sizes: impl Iterator<Item = u64>, wanted: &Wanted) -> Option<Fit> {
+    fn best_of(&self, sizes: impl Iterator<Item = u64>, wanted: &Wanted) -> Option<Fit> {
         let mut fits = self.fits(sizes, wanted);
         fits.sort_by(|a, b| b.explains.total_cmp(&a.explains));
         let stands = |fit: &Fit| self.stands(fit.period, wanted.factor);
         let fit = fits.into_iter().find(stands)?;
         Some(self.with_alike(fit, wanted))
+    }
+
+    /// Returns [`Seen::best`] for the values of the accesses themselves and of those up to `latest` accesses later, in this
+    /// order. Faster than one after the other.
+    ///
+    /// # Panics
+    /// If `latest` is above 19.
+    pub fn best_of_each(places: &'a Places, wanted: &Wanted, latest: u64) -> Vec<Option<Fit>> {
+        let each = (0..=latest).map(|later| Self::new(places, later));
+        let each: Vec<Self> = each.collect();
+        let mut strong = vec![Vec::new(); each.len()];
+        assert!(each.len() <= LANES, "at most {LANES} at once");
+        for size in each[0].sizes(wanted) {
+            let numbers = each[0].multiples(size);
+            let sums = places.slots.scores::<LANES>(numbers, size, 0);
+            for (strong, sum) in strong.iter_mut().zip(sums) {
+                if is_strong(sum, wanted) {
+                    strong.push(size);
+                }
+            }
+        }
+        let each = each.into_iter().zip(strong);
+        each.map(|(seen, sizes)| seen.best_of(sizes.into_iter(), wanted))
+            .collect()
+    }
+
+    /// Returns the sizes to be tried.
+    fn sizes(&self, wanted: &Wanted) -> impl Iterator<Item = u64> + use<> {
+        let end = self.places.extents.last().map_or(0, |e| e.1);
+        let (pitch, most) = (self.places.pitch, wanted.sizes.1);
+        let grain = wanted.grain.max(1);
+        let first = wanted.sizes.0.next_multiple_of(grain).max(grain);
+        // Half a pitch at the last multiple is the least that makes a difference.
+        let next = move |size: &u64| {
+            let multiples = (end / size).max(1);
+            Some(size + (pitch / 2 / multiples / grain).max(1) * grain)
+        };
+        std::iter::successors(Some(first), next).take_while(move |size| *size <= most)
     }
 
     /// Returns the sizes that seem strong enough.
@@ -38,7 +122,7 @@ impl<'a> Seen<'a> {
             let [sum] = self.places.slots.scores(numbers, *size, self.delay);
             is_strong(sum, wanted)
         };
-        self.places.sizes(wanted).filter(strong)
+        self.sizes(wanted).filter(strong)
     }
 
     /// Returns the sizes that are strong enough.
@@ -152,7 +236,7 @@ impl<'a> Seen<'a> {
 
     /// Returns the numbers of the multiples of a size that lie among the places. One before the first place has nothing to
     /// differ from.
-    pub(super) fn multiples(&self, period: u64) -> Range<u64> {
+    fn multiples(&self, period: u64) -> Range<u64> {
         let covered = self.covered();
         covered.start / period + 1..covered.end.div_ceil(period)
     }
@@ -222,4 +306,9 @@ impl<'a> Seen<'a> {
         };
         Some(of(true)? / of(false)?)
     }
+}
+
+/// Returns true if the sum of the scores of a number of places, slightly underestimated, is large enough.
+fn is_strong((score, places): (f64, f64), wanted: &Wanted) -> bool {
+    score / places.max(1.0).sqrt() >= BY_SLOTS * wanted.strength
 }

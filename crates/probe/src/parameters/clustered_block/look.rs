@@ -3,7 +3,7 @@
 use super::scan::{Kind, MULTIPLES_MIN, Scan};
 use crate::robust::samples::of_step;
 use crate::{Parameter, Record};
-use fathom_stats::teeth::{Fit, Place, Places, Tooth, Wanted};
+use fathom_stats::teeth::{Fit, Place, Places, Seen, Tooth, Wanted};
 
 const PARAMETER: Parameter = Parameter::ClusteredBlock;
 
@@ -59,7 +59,7 @@ impl Scan {
         };
         let places = places(record, &self.name(false), tooth, self.len, self.pitch)?;
         let wanted = self.wanted(record, self.sizes(), STRONG);
-        let each = places.best_of_each(&wanted, latest);
+        let each = Seen::best_of_each(&places, &wanted, latest);
         let fits = (0..).zip(each);
         let fits = fits.filter_map(|(later, fit)| Some((Sign { tooth, later }, fit?)));
         let (sign, fit) =
@@ -80,7 +80,7 @@ impl Scan {
     pub(crate) fn shows_at(&self, record: &Record, sign: Sign, fit: &Fit) -> Option<Fit> {
         let places = places(record, &self.name(false), sign.tooth, self.len, self.pitch)?;
         let wanted = self.wanted(record, fit.between, STRONG_AGAIN);
-        let again = places.seen(sign.later).best(&wanted)?;
+        let again = Seen::new(&places, sign.later).best(&wanted)?;
         let ratio = again.ratio;
         let fit = Fit { ratio, ..*fit };
         self.differs(sign.tooth, ratio).then_some(fit)
@@ -105,7 +105,7 @@ impl Scan {
         let block = u64::from(record.meta.target.logical_block_bytes);
         let (len, pitch) = self.again_len(block);
         let places = places(record, &self.again_name(fit.period), sign.tooth, len, pitch)?;
-        let places = places.seen(0);
+        let places = Seen::new(&places, 0);
         let wanted = Wanted {
             sizes: fit.between,
             grain: block,

@@ -9,7 +9,7 @@ use super::look::places;
 use super::scan::{Kind, MULTIPLES_MIN, Scan, scans};
 use crate::robust::samples::of_step;
 use crate::{Parameter, Record, Session, Space, Stop};
-use fathom_stats::teeth::{Fit, Tooth, Wanted};
+use fathom_stats::teeth::{Fit, Seen, Tooth, Wanted};
 use fathom_stats::{law, location};
 use std::collections::BTreeMap;
 
@@ -183,7 +183,7 @@ fn halved(record: &Record, scan: &Scan, part: &Fit) -> Option<f64> {
     };
     let (len, pitch) = scan.again_len(block);
     let places = places(record, &name(scan, part), Tooth::Halved, len, pitch)?;
-    let ratio = places.seen(0).middle(&wanted, len / 2)?.ratio;
+    let ratio = Seen::new(&places, 0).middle(&wanted, len / 2)?.ratio;
     scan.differs(Tooth::Halved, ratio).then_some(ratio)
 }
 
