@@ -237,6 +237,17 @@ fn a_study_that_cannot_be_is_told_before_anything_runs() {
             "name = \"random\"",
             "two runs have this name",
         ),
+        (
+            "seeds = [1, 2,",
+            "seeds = [1, 1,",
+            "the seed 1 is given twice",
+        ),
+        (r#""epo"]"#, r#""epo", "epo"]"#, "\"epo\" is given twice"),
+        (
+            "{ closed = { outstanding = 4 } }",
+            "{ processes = { processes = 5000, outstanding = 4 } }",
+            "most 4096 processes",
+        ),
     ] {
         assert!(STUDY.contains(from), "{from}");
         let study = study_in(dir.path(), &STUDY.replace(from, to));

@@ -142,11 +142,26 @@ pub struct Process {
     pub response_ns: u64,
     /// Maximum response time, in nanoseconds.
     pub max_ns: u64,
+    /// Time from the start of the run to the first request of the process.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub began: Dur,
     /// Time from the start of the run to the last completion of the process.
     pub finished: Dur,
     /// Bytes completed in each bucket of the timeline; only for the first processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<u64>,
+}
+
+fn is_zero(time: &Dur) -> bool {
+    *time == Dur::ZERO
+}
+
+impl Process {
+    /// Bytes per second, from its first request to its last completion.
+    pub fn bytes_per_second(&self) -> f64 {
+        let ran = self.finished.0.saturating_sub(self.began.0);
+        self.bytes as f64 * 1e9 / ran.max(1) as f64
+    }
 }
 
 /// The measurements of a run.
@@ -195,12 +210,19 @@ impl Totals {
         self.count() as f64 * 1e9 / (self.duration.0.max(1)) as f64
     }
 
-    /// Jain's fairness index of the throughput of the processes, each in bytes per second until its last completion: 1
-    /// if all got the same, `1 / n` if one of n got everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None`
-    /// with fewer than two processes.
+    /// Jain's fairness index of the throughput of the processes, each in bytes per second while it ran: 1 if all got the
+    /// same, `1 / n` if one of n got everything (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984). `None` with fewer than two
+    /// processes, and if one began when another had finished: they did not share the drive.
     pub fn fairness(&self) -> Option<f64> {
-        let rate = |process: &Process| process.bytes as f64 / process.finished.0.max(1) as f64;
-        let rates: Vec<f64> = self.processes.iter().map(rate).collect();
+        let last_began = self.processes.iter().map(|process| process.began).max()?;
+        if self.processes.iter().any(|p| p.finished < last_began) {
+            return None;
+        }
+        let rates: Vec<f64> = self
+            .processes
+            .iter()
+            .map(Process::bytes_per_second)
+            .collect();
         let (sum, squares) = rates
             .iter()
             .fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
@@ -231,6 +253,14 @@ mod tests {
             };
             totals.fairness()
         };
+        // One after the other, as behind a stonewall: each had the drive for itself.
+        let later = Process {
+            began: Dur::ms(2000),
+            ..process(5, 3)
+        };
+        assert_eq!(of(&[process(5, 1), later.clone()]), None);
+        // Five bytes a second, both of them.
+        assert_eq!(of(&[process(15, 3), later]), Some(1.0));
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[process(5, 1)]), None);
         let near = |processes: &[Process], fairness: f64| {

@@ -200,6 +200,11 @@ impl<'a> Recorder<'a> {
             self.processes.resize(index + 1, Process::default());
         }
         let process = &mut self.processes[index];
+        let asked = played.asked.since(self.start);
+        process.began = match process.count {
+            0 => asked,
+            _ => process.began.min(asked),
+        };
         let response = played.completed.since(played.asked).0;
         process.count += 1;
         process.bytes += played.access.len;

@@ -93,7 +93,11 @@ fn by_lines(lines: &[&[u8]], options: &Options) -> Result<Format, TraceError> {
     }
     match fit[..] {
         [] => {
-            let tried = trials.into_iter().map(Trial::why_not).collect();
+            let mut tried: Vec<_> = trials.into_iter().map(Trial::why_not).collect();
+            if super::text::is_column_names(lines[0]) {
+                // What is said of the first line then says most.
+                tried.sort_by_key(|(format, _)| *format != Format::Csv.name());
+            }
             Err(TraceError::input(ErrorKind::Unrecognised { tried }))
         }
         [only] => Ok(only.format),
@@ -140,6 +144,10 @@ fn trial(format: Format, lines: &[&[u8]], options: &Options) -> Option<Trial> {
         if index == 0 && super::text::is_column_names(line) {
             if let Err(fault) = parser.names(line) {
                 trial.wrong(|| fault.kind().to_string());
+            } else if format != Format::Csv && !names_are(parser.columns(), line) {
+                // The values may fit nevertheless, but they are something else.
+                trial.wrong(|| "the first line names other columns".into());
+                trial.bad = lines.len();
             }
             continue;
         }
@@ -157,6 +165,15 @@ fn trial(format: Format, lines: &[&[u8]], options: &Options) -> Option<Trial> {
         }
     }
     Some(trial)
+}
+
+/// Returns true if a line has the names of all columns, whatever their case.
+fn names_are(columns: &[&str], line: &[u8]) -> bool {
+    let named: Vec<&[u8]> = line.split(|&byte| byte == b',').collect();
+    let mut both = named.iter().zip(columns);
+    let same =
+        |(named, name): (&&[u8], &&str)| named.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+    named.len() == columns.len() && both.all(same)
 }
 
 impl Trial {

@@ -26,7 +26,9 @@ impl ErrorKind {
             Self::Backwards { .. } => {
                 "such times are then moved up to the access before, and counted"
             }
-            Self::CutRecord | Self::Truncated { .. } => "the trace then ends at this place",
+            Self::CutRecord | Self::Truncated { .. } => {
+                "the trace then ends with the last whole line before this place, if there is one"
+            }
             Self::Trailing { .. } => "these bytes are then ignored, and counted",
             _ => "such lines are then left out, and counted",
         })

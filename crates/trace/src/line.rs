@@ -43,6 +43,11 @@ pub(super) trait LineParser: Send {
         Ok(())
     }
 
+    /// The names of fixed columns, as the traces of the format have them in their first line or their description.
+    fn columns(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>>;
 }
 

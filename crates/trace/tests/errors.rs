@@ -322,6 +322,30 @@ fn a_format_that_no_line_fits_is_told_with_reasons() {
     assert!(error.help().contains("tencent"), "{}", error.help());
 }
 
+/// The values of these fit other formats by their position, where they would be something else.
+#[test]
+fn a_first_line_that_names_other_columns_is_no_first_line_of_a_format() {
+    for (names, line) in [
+        ("offset,size,op,time", "4096,4096,R,100"),
+        ("cpu,offset,size,op,time", "0,4096,4096,R,100"),
+        ("time_ms,offset,size,op,queue_depth", "10,4096,8,0,1"),
+        ("time,op,offset,size,latency", "10,R,4096,4096,120"),
+        ("\"at_ns\",\"op\",\"offset\",\"len\"", "0,R,4096,4096"),
+    ] {
+        let text = format!("{names}\n{}", format!("{line}\n").repeat(8));
+        let error = open(text.as_bytes(), &Options::default()).unwrap_err();
+        let ErrorKind::Unrecognised { tried } = &*error.kind else {
+            panic!("{names}: {error}")
+        };
+        assert_eq!(tried[0].0, "csv", "{names}: {error}");
+    }
+    let own = "device_id,opcode,offset,length,timestamp\n0,R,4096,4096,100\n";
+    assert_eq!(
+        open(own.as_bytes(), &Options::default()).unwrap().count(),
+        1
+    );
+}
+
 #[test]
 fn numbers_that_no_drive_has_are_not_taken_for_addresses() {
     for line in ["0,R,99999999999999999,512,1\n", "0,R,0,5000000000,1\n"] {

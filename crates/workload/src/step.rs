@@ -98,17 +98,21 @@ pub enum Arrival {
     },
 }
 
+/// The most processes, as many as a job of fio may have here (`numjobs`).
+pub const PROCESSES_MAX: u32 = 4096;
+
 /// Parses `open`, `closed:N`, `processes:P` or `processes:P:N`.
 impl FromStr for Arrival {
     type Err = BadValue;
 
     fn from_str(text: &str) -> Result<Self, BadValue> {
         let wrong = || {
-            let allowed = "write open, closed:N or processes:P:N with P and N from 1 on";
+            let allowed =
+                "write open, closed:N or processes:P:N with N from 1 on and P in 1..=4096";
             BadValue::new("arrival", text, allowed)
         };
         let many = |n: &str| n.parse().map_err(|_| wrong());
-        match text.split_once(':') {
+        let arrival = match text.split_once(':') {
             None if text == "open" => Ok(Self::Open),
             Some(("closed", n)) => Ok(Self::Closed {
                 outstanding: many(n)?,
@@ -121,6 +125,25 @@ impl FromStr for Arrival {
                 })
             }
             _ => Err(wrong()),
+        };
+        let arrival: Self = arrival?;
+        arrival.check()?;
+        Ok(arrival)
+    }
+}
+
+impl Arrival {
+    /// Checks the number of processes, each of which holds a workload of its own.
+    ///
+    /// # Errors
+    /// More than [`PROCESSES_MAX`].
+    pub fn check(&self) -> Result<(), BadValue> {
+        match self {
+            Self::Processes { processes, .. } if processes.get() > PROCESSES_MAX => {
+                let problem = format!("must have at most {PROCESSES_MAX} processes");
+                Err(BadValue::new("arrival", self, problem))
+            }
+            _ => Ok(()),
         }
     }
 }

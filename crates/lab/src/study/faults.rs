@@ -58,7 +58,20 @@ pub(super) fn of_the_whole(study: &Study) -> Vec<Found> {
     if study.workloads.is_empty() || study.seeds.is_empty() {
         found.push(Found::new(&[&"seeds"], "it has no workload or no seed"));
     }
+    for (later, seed) in study.seeds.iter().enumerate() {
+        if study.seeds[..later].contains(seed) {
+            let detail = format!("the seed {seed} is given twice: the runs would be the same");
+            found.push(Found::new(&[&"seeds"], detail));
+        }
+    }
     for (later, axis) in study.axes.iter().enumerate() {
+        for (index, value) in axis.values.iter().enumerate() {
+            if axis.values[..index].contains(value) {
+                let detail =
+                    format!("the value {value} is given twice: the runs would be the same");
+                found.push(Found::new(&[&"axis", &later, &"values"], detail));
+            }
+        }
         let mut earlier = study.axes[..later].iter();
         if let Some(first) = earlier.position(|other| other.name == axis.name) {
             let detail = format!(

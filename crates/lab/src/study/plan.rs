@@ -78,7 +78,7 @@ fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
                 };
                 let name = resolving.name.clone();
                 runs.extend(resolving.run(study, workload, points, seed, profiles.as_ref()));
-                if !names.insert(name.clone()) {
+                if !names.insert(name.clone()) && of_the_whole(study).is_empty() {
                     let detail = "two runs have this name: workloads, points and seeds must differ";
                     let path: [&dyn ToString; 3] = [&"workload", &number, &"name"];
                     resolving.found.push(Found::new(&path, detail));
@@ -225,6 +225,10 @@ impl Resolving {
         profiles: Option<&Profiles>,
     ) -> Option<Run> {
         let asked = Asked::of(study, points);
+        if let Err(error) = asked.arrival.check() {
+            self.found
+                .push(Found::new(&[&"arrival"], error.to_string()));
+        }
         let model = self.model(&asked);
         let workload = self.vary(workload, &asked.of_workload);
         let mut wrong = |detail: String| self.found.push(Found::at_key(&asked.queue_at, detail));

@@ -69,7 +69,7 @@ pub(super) fn model(place: &Place, settings: &[Setting]) -> Result<Model, Target
             Err(error) => error,
         };
         let alone = matches!(error, SpecError::Syntax { .. });
-        if !alone && !faults.is_empty() {
+        if (!alone && !faults.is_empty()) || is_consequence(&error, &faults) {
             break;
         }
         let fault = fault(place, &text, &settings, &error);
@@ -83,6 +83,19 @@ pub(super) fn model(place: &Place, settings: &[Setting]) -> Result<Model, Target
         };
     }
     Err(TargetError::Set(faults))
+}
+
+/// Returns true if a key is missing because its setting was at fault and left out to find further faults.
+fn is_consequence(error: &SpecError, faults: &[SettingFault]) -> bool {
+    let SpecError::Syntax { message, .. } = error else {
+        return false;
+    };
+    let missing = message.strip_prefix("missing field `");
+    let Some(missing) = missing.and_then(|rest| rest.split('`').next()) else {
+        return false;
+    };
+    let mut left_out = faults.iter().filter_map(|fault| fault.setting.as_ref());
+    left_out.any(|setting| setting.key.rsplit('.').next() == Some(missing))
 }
 
 /// Returns the fault of the drive file `text`, which includes the settings, and the setting that causes it: the last one
@@ -176,6 +189,10 @@ mod tests {
             table.starts_with("`spam.egg=1` on model:epo: there is no key `spam` here"),
             "{table}"
         );
+        // The key that is left out is not missing.
+        let policy = said(&["write_buffer=", "write_buffer.policy=lruu"]);
+        assert!(!policy.contains("missing"), "{policy}");
+        assert!(policy.contains("one of `no-cache`"), "{policy}");
         let all = said(&["flash.raed=40us", "flash.channels=0", "flash.erase=1"]);
         let faults: Vec<&str> = all.split("; ").collect();
         assert!(

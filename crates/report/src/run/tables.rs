@@ -23,11 +23,16 @@ pub(super) fn processes(run: &RunRecord, fairness: f64) -> Table {
         .map(|(number, process)| process_row(number, process))
         .collect();
     if !others.is_empty() {
-        let together = others.iter().fold(Process::default(), |sum, one| Process {
+        let first = Process {
+            began: others[0].began,
+            ..Process::default()
+        };
+        let together = others.iter().fold(first, |sum, one| Process {
             count: sum.count + one.count,
             bytes: sum.bytes + one.bytes,
             response_ns: sum.response_ns + one.response_ns,
             max_ns: sum.max_ns.max(one.max_ns),
+            began: sum.began.min(one.began),
             finished: sum.finished.max(one.finished),
             timeline: Vec::new(),
         });
@@ -39,12 +44,11 @@ pub(super) fn processes(run: &RunRecord, fairness: f64) -> Table {
 }
 
 fn process_row(name: String, process: &Process) -> Vec<String> {
-    let seconds = process.finished.as_secs_f64().max(1e-9);
     vec![
         name,
         process.count.to_string(),
         duration(process.finished.0),
-        bytes((process.bytes as f64 / seconds) as u64),
+        bytes(process.bytes_per_second() as u64),
         time(process.response_ns as f64 / process.count.max(1) as f64),
         time(process.max_ns as f64),
     ]

@@ -21,6 +21,10 @@ pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
 }
 
 impl LineParser for Alibaba {
+    fn columns(&self) -> &'static [&'static str] {
+        &["device_id", "opcode", "offset", "length", "timestamp"]
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
         let disk = fields.disk("device_id")?;

@@ -84,6 +84,9 @@ impl LineParser for Csv {
         let mut fields = Fields::new(line, b',');
         let mut columns: Vec<Column> = Vec::new();
         while let Some(name) = fields.take() {
+            if name.starts_with(b"\"") {
+                return Err(malformed("column", name, "a name without quotes"));
+            }
             let column = Column::named(&String::from_utf8_lossy(name).to_ascii_lowercase());
             let field = column.field();
             if !field.is_empty() && columns.iter().any(|other| other.field() == field) {

@@ -25,6 +25,18 @@ pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
 }
 
 impl LineParser for Msr {
+    fn columns(&self) -> &'static [&'static str] {
+        &[
+            "Timestamp",
+            "Hostname",
+            "DiskNumber",
+            "Type",
+            "Offset",
+            "Size",
+            "ResponseTime",
+        ]
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
         let at = fields.scaled("Timestamp", TICK_NS)?;

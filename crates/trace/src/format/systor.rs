@@ -21,6 +21,10 @@ pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
 }
 
 impl LineParser for Systor {
+    fn columns(&self) -> &'static [&'static str] {
+        &["Timestamp", "Response", "IOType", "LUN", "Offset", "Size"]
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
         let at = fields.time("Timestamp", 9)?;

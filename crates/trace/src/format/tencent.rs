@@ -22,6 +22,10 @@ pub(super) fn parser(_: &Choices) -> Box<dyn LineParser> {
 }
 
 impl LineParser for Tencent {
+    fn columns(&self) -> &'static [&'static str] {
+        &["Timestamp", "Offset", "Size", "IOType", "VolumeID"]
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
         let at = fields.scaled("Timestamp", 1_000_000_000)?;

@@ -352,7 +352,7 @@ fn a_job_must_fit_its_drive() {
             "numjobs=3\noffset_increment=512k",
             "process 2 would begin behind",
         ),
-        ("bs=4m", "do not fit"),
+        ("bs=4m", "less than the smallest block, 4194304 bytes"),
         ("size=0", "do not fit"),
         (
             "rw=rw\nbs=4k,64k\nsize=16k",

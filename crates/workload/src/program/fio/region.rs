@@ -101,7 +101,13 @@ impl Job {
             Some(Amount::Bytes(size)) => size,
             Some(percent) => share(percent, capacity).min(room),
         };
+        let asked = size;
         let size = size - size % smallest;
+        if size == 0 && asked > 0 {
+            return Err(format!(
+                "`size` is {asked} bytes, less than the smallest block, {smallest} bytes"
+            ));
+        }
         if size > room {
             return Err(format!(
                 "process {clone} would end behind the end of the drive, {capacity} bytes: `size` is {size}, and from \
