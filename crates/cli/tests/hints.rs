@@ -395,13 +395,18 @@ fn an_access_after_the_end_of_time_is_told() {
 
 /// Each process would hold the file open, with a window of 256 KiB.
 #[test]
-fn a_trace_has_a_limit_of_processes() {
+fn a_run_has_a_limit_of_processes_and_a_trace_a_lower_one() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("w.spc"), "0,0,512,w,0\n").unwrap();
     tells(
         dir.path(),
-        "run w.spc --arrival processes:100000",
-        &["`arrival` is processes:100000:1", "at most 512"],
+        "run w.spc --arrival processes:1000",
+        &["`arrival` is processes:1000:1", "at most 512"],
+    );
+    tells(
+        dir.path(),
+        "run generate:uniform --arrival processes:100000",
+        &["processes:100000", "at most 4096"],
     );
 }
 

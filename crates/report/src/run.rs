@@ -47,12 +47,14 @@ pub fn text(run: &RunRecord, screen: Screen) -> String {
         rate(totals.bytes_per_second()),
     );
     text += &counters::text(&run.counters, screen);
-    if let Some(fairness) = totals.fairness() {
-        let _ = writeln!(
-            text,
-            "fairness over processes (Jain's index): {fairness:.3}\n"
-        );
-        text += &processes(run, fairness).text(screen);
+    if let Some(processes) = processes(run) {
+        if let Some(fairness) = totals.fairness() {
+            let _ = writeln!(
+                text,
+                "fairness over processes (Jain's index): {fairness:.3}\n"
+            );
+        }
+        text += &processes.text(screen);
         text.push('\n');
     }
     if let Some((config, stats)) = run.plan.queue.as_ref().zip(run.queue.as_ref()) {
@@ -147,8 +149,7 @@ pub fn page(run: &RunRecord) -> String {
         facts.push(("block layer", given::name(config)));
     }
     facts.push(("Fathom", run.fathom.clone()));
-    let fairness = totals.fairness();
-    let each = fairness.map(|fairness| processes(run, fairness));
+    let each = processes(run);
     let runs = vec![Drawn {
         name: "this run",
         run,

@@ -9,14 +9,20 @@ use fathom_run::{Process, RunRecord, Side};
 const PROCESSES_SHOWN: usize = 16;
 
 /// Returns the results per process, numbered from 0 as in the priority settings. Beyond the first ones, the remaining
-/// processes share a row.
-pub(super) fn processes(run: &RunRecord, fairness: f64) -> Table {
-    let note = format!(
-        "Jain's index of fairness is {fairness:.3}: 1 where all got the same, 1/n where one of n got everything."
-    );
+/// processes share a row. `None` with fewer than two.
+pub(super) fn processes(run: &RunRecord) -> Option<Table> {
+    let all = &run.totals.processes;
+    if all.len() < 2 {
+        return None;
+    }
+    let note = match run.totals.fairness() {
+        Some(fairness) => format!(
+            "Jain's index of fairness is {fairness:.3}: 1 where all got the same, 1/n where one of n got everything."
+        ),
+        None => "Some began after others had finished: they did not share the drive.".to_owned(),
+    };
     let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
     let mut table = Table::new("Processes", &note, head);
-    let all = &run.totals.processes;
     let (shown, others) = all.split_at(all.len().min(PROCESSES_SHOWN));
     let numbered = (0..).map(|number: u32| number.to_string()).zip(shown);
     table.rows = numbered
@@ -40,7 +46,7 @@ pub(super) fn processes(run: &RunRecord, fairness: f64) -> Table {
             .rows
             .push(process_row(format!("{} others", others.len()), &together));
     }
-    table
+    Some(table)
 }
 
 fn process_row(name: String, process: &Process) -> Vec<String> {
