@@ -242,6 +242,32 @@ fn jobs_that_do_not_fit_are_refused_before_a_scratch_file_is_written() {
     assert!(!said.contains("Writing the scratch file"), "{said}");
 }
 
+/// The time that a job waits behind a `stonewall` is not its own, as in fio's summary of each job.
+#[test]
+fn equal_jobs_one_after_the_other_have_equal_rates() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = job(
+        dir.path(),
+        "[global]\nrw=randread\nsize=4m\nstonewall\n[a]\n[b]\n[c]\n",
+    );
+    let args = ["run", &jobs, "--on", "model:ssd-a"];
+    let totals = outcome(&fathom(&[&args[..], &["--json"]].concat())).totals;
+    let [a, b, c] = &totals.processes[..] else {
+        panic!("{totals:?}")
+    };
+    assert!(b.began >= a.finished && c.began >= b.finished, "{totals:?}");
+    for other in [b, c] {
+        let ratio = other.bytes_per_second() / a.bytes_per_second();
+        assert!((0.98..1.02).contains(&ratio), "{ratio}");
+    }
+    assert_eq!(totals.fairness(), None);
+    let told = String::from_utf8(fathom(&args).stdout).unwrap();
+    assert!(
+        told.contains("done after") && !told.contains("Jain"),
+        "{told}"
+    );
+}
+
 /// fio 3.33, HOWTO.rst, `fsync`: "Issue a fsync after the specified number of writes"; its output has a block `fsync/fdatasync`
 /// with latencies, beside those of reads, writes and trims.
 #[test]

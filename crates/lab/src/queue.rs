@@ -167,11 +167,8 @@ fn unsized_parts(table: &mut Table) -> Unsized {
         let Some(Value::Table(part)) = table.get_mut(part) else {
             continue;
         };
-        let name = part.get("name").and_then(Value::as_str).unwrap_or_default();
-        let name = name.to_owned();
-        let missing: Vec<_> = sizes(&name)
-            .filter(|(key, _)| !part.contains_key(*key))
-            .collect();
+        let name = name_of(part).to_owned();
+        let missing = missing(part);
         if missing.is_empty() {
             continue;
         }
@@ -202,16 +199,22 @@ fn sizes(name: &str) -> impl Iterator<Item = (&'static str, Parameter)> + use<> 
     needs.iter().filter_map(size)
 }
 
-/// Returns the parameters of a profile that a block layer takes what its table leaves out from.
+/// Returns the sizes that a scheduler or a splitter needs and its table does not have.
+fn missing(part: &Table) -> Vec<(&'static str, Parameter)> {
+    let missing = sizes(name_of(part)).filter(|(key, _)| !part.contains_key(*key));
+    missing.collect()
+}
+
+fn name_of(part: &Table) -> &str {
+    part.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the parameters whose values [`from_table`] takes from a profile, because the table does not have them.
 pub(crate) fn unknown_sizes(table: &Table) -> BTreeSet<Parameter> {
     let parts = ["scheduler", "split"].into_iter();
     let parts = parts.filter_map(|part| table.get(part)?.as_table());
-    let of_parts = parts.flat_map(|part| {
-        let name = part.get("name").and_then(Value::as_str).unwrap_or_default();
-        sizes(name).filter(|(key, _)| !part.contains_key(*key))
-    });
+    let of_parts = parts.flat_map(missing).map(|(_, parameter)| parameter);
     let alignment = (!table.contains_key("alignment")).then_some(Parameter::ClusteredPage);
-    let of_parts = of_parts.map(|(_, parameter)| parameter);
     of_parts.chain(alignment).collect()
 }
 
@@ -226,15 +229,8 @@ fn buffer(parameter: Parameter) -> bool {
 }
 
 fn fill(part: &mut Table, profile: &Profile) -> Result<(), QueueError> {
-    let name = part
-        .get("name")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    for (key, parameter) in sizes(&name) {
-        if part.contains_key(key) {
-            continue;
-        }
+    let name = name_of(part).to_owned();
+    for (key, parameter) in missing(part) {
         let verdict = profile
             .parameters
             .get(&parameter)

@@ -152,6 +152,13 @@ fn places_that_are_no_scan_show_nothing_and_take_no_memory() {
         factor: 1.1,
     };
     assert!(places.extents.is_empty());
+    // Close together, but where no drive is.
+    let far = |i: u64| Place {
+        from: u64::MAX - (64 - i) * KIB,
+        ..place(i)
+    };
+    let far = Places::new(Tooth::First, KIB, (0..64).map(far).collect());
+    assert_eq!(Seen::best_of_each(&far, &wanted, 16), vec![None; 17]);
     assert_eq!(best(&places, &wanted), None);
 }
 

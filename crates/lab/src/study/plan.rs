@@ -63,6 +63,7 @@ pub(super) fn faults(study: &Study) -> Vec<Found> {
 
 fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
     let mut found = of_the_whole(study);
+    let differ = found.is_empty();
     let combinations = combinations(study, &mut found);
     let mut runs: Vec<Run> = Vec::new();
     let mut names = BTreeSet::new();
@@ -78,7 +79,7 @@ fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
                 };
                 let name = resolving.name.clone();
                 runs.extend(resolving.run(study, workload, points, seed, profiles.as_ref()));
-                if !names.insert(name.clone()) && of_the_whole(study).is_empty() {
+                if !names.insert(name.clone()) && differ {
                     let detail = "two runs have this name: workloads, points and seeds must differ";
                     let path: [&dyn ToString; 3] = [&"workload", &number, &"name"];
                     resolving.found.push(Found::new(&path, detail));
@@ -156,6 +157,7 @@ struct Asked<'a> {
     drive: String,
     drive_at: Vec<String>,
     arrival: Arrival,
+    arrival_at: Vec<String>,
     precondition: Option<Precondition>,
     queue: Option<Table>,
     queue_at: Vec<String>,
@@ -171,6 +173,7 @@ impl<'a> Asked<'a> {
             drive: study.drive.clone(),
             drive_at: vec!["drive".to_owned()],
             arrival: study.arrival,
+            arrival_at: vec!["arrival".to_owned()],
             precondition: study.precondition,
             queue: study.queue.clone(),
             queue_at: vec!["queue".to_owned()],
@@ -184,7 +187,9 @@ impl<'a> Asked<'a> {
             if let Some(other) = &point.drive {
                 (asked.drive, asked.drive_at) = (other.clone(), below("drive"));
             }
-            asked.arrival = point.arrival.unwrap_or(asked.arrival);
+            if let Some(other) = point.arrival {
+                (asked.arrival, asked.arrival_at) = (other, below("arrival"));
+            }
             asked.precondition = point.precondition.or(asked.precondition);
             if let Some(keys) = &point.queue {
                 asked.queue.get_or_insert_default().extend(keys.clone());
@@ -226,8 +231,8 @@ impl Resolving {
     ) -> Option<Run> {
         let asked = Asked::of(study, points);
         if let Err(error) = asked.arrival.check() {
-            self.found
-                .push(Found::new(&[&"arrival"], error.to_string()));
+            let fault = Found::at_key(&asked.arrival_at, error.to_string());
+            self.found.push(fault);
         }
         let model = self.model(&asked);
         let workload = self.vary(workload, &asked.of_workload);

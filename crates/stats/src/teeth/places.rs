@@ -27,6 +27,9 @@ pub enum Tooth {
 
 /// The limit at which the logarithms of values over the typical value are clipped.
 const CUT: f64 = 2.0;
+/// The largest position, in bytes: more than any drive has.
+const POSITION_MAX: u64 = 1 << 60;
+
 /// The places in order.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -52,7 +55,8 @@ impl Places {
         let first = places.first().map_or(0, |place| place.from);
         let beyond = places.last().map_or(0, |p| p.from.saturating_add(p.len));
         let mut grid = Grid::new(&(first..beyond), pitch);
-        if grid.slots() > SLOTS_MAX {
+        // Positions are added to and taken from each other.
+        if grid.slots() > SLOTS_MAX || beyond > POSITION_MAX {
             places.clear();
             grid = Grid::new(&(0..0), pitch);
         }
