@@ -40,8 +40,8 @@ replay trace.parquet --precondition fresh --on model:epo --step shrink,capacity=
 replay generate:financial1-like --accesses 8000 --precondition fresh --on model:epo --buffer epo --out replay-epo
 replay generate:financial1-like --accesses 8000 --precondition fresh --on model:epo --buffer lru --out replay-lru
 compare replay-epo replay-lru
-replay generate:uniform --accesses 20000 --precondition fresh --on model:ms-ssd --out replay-ms
-replay generate:uniform --accesses 3000 --precondition fresh --on model:seagate-barracuda-iv --step shrink,capacity=1GiB --out replay-disk
+replay generate:uniform --accesses 20000 --on model:ms-ssd --out replay-ms
+replay generate:uniform --accesses 3000 --on model:seagate-barracuda-iv --step shrink,capacity=1GiB --out replay-disk
 replay generate:uniform --accesses 20000 --on model:nvme --arrival closed:64 --precondition random:1 --seed 5 --json
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl page --precondition filled --arrival closed:8 --json
 replay generate:uniform --accesses 3000 --on model:ssd-a --ftl dftl --precondition filled --arrival closed:8 --json
