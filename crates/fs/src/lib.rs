@@ -1,8 +1,71 @@
-//! File systems as the block layer sees them: the places of files on a drive ([`files`]) and the pages of files in
-//! memory ([`cache`]).
+//! File systems as the block layer sees them.
 //!
-//! This crate models neither a drive nor time: it says which blocks an operation reads and changes. `fathom_platform`
-//! turns that into requests. [`files::Space::free_pieces`] tells how fragmented the free blocks of a drive are.
+//! This crate models neither a drive nor time: it says which blocks an operation reads and changes.
+//!
+//! There are two models until the second replaces the first:
+//! - [`files`] places files first fit in groups, and [`cache`] keeps their pages in memory. `fathom_platform` turns this
+//!   into requests; Postmark and filebench run over it. [`files::Space::free_pieces`] tells how fragmented it is.
+//! - [`Volume`] is ext2, ext3 or ext4 with their metadata, over one of the allocators of [`alloc`]. [`Player`] performs
+//!   file operations on it without time, and says what each sync writes.
+//!
+//! ```
+//! use fathom_fs::alloc::GreedySpace;
+//! use fathom_fs::ext::ExtFormat;
+//! use fathom_fs::{Player, ROOT, Volume};
+//!
+//! // ext3 on 8 GiB, with Greedy-Space for logical blocks of 4 MiB.
+//! let volume = Volume::format(ExtFormat::default(), 2 << 20, |space| {
+//!     Box::new(GreedySpace::new(space, 1024, 0))
+//! })?;
+//! let mut player = Player::new(volume, true);
+//! let directory = player.make_directory(4)?;
+//! let files = (0..10).map(|_| player.create(directory, 6, 10_000));
+//! let files = files.collect::<Result<Vec<_>, _>>()?;
+//! player.append(files[0], 5_000)?;
+//! player.delete(files[1])?;
+//! let synced = player.sync()?;
+//! // Nine files lie one after the other.
+//! assert_eq!(synced.data.len(), 1);
+//! # Ok::<(), fathom_fs::FsError>(())
+//! ```
+//!
+//! [`Player::mount`] changes the allocator of a volume with files; [`ROOT`] is its first directory;
+//! [`Space::free_runs`] and [`Volume::pieces`] tell how fragmented it is, [`Volume::files`] and [`Volume::blocks`] where
+//! everything lies. [`alloc::GreedySpace::logical_blocks`] and [`alloc::PAPER_ENTRY_BYTES`] give the memory that the
+//! paper states.
+//!
+//! # How well the allocators match kernels
+//!
+//! The same file operations (Postmark with a sync every 1,000 operations) were recorded from Linux and from a Greedy-Space
+//! over libext2fs. Mean number of logical blocks of 4 MiB with data for each sync:
+//!
+//! | | recorded | here |
+//! |---|--:|--:|
+//! | CVFS-Large, ext3, Linux 6.18 | 214.3 | 212.7 |
+//! | CVFS-Large, ext4, Linux 6.18 | 192.0 | 190.7 |
+//! | CVFS-Large, Greedy-Space, ext3 and ext4 | 158.5, 157.5 | 158.3, 157.4 |
+//! | FSL, ext3 and ext4, Linux 6.18 | 85, 77 | 83.8, 76.9 |
+//! | FSL, Greedy-Space, ext3 | 75.4 | 75.8 |
+//! | CVFS-Large on an aged ext4: ext4, Greedy-Space | 345, 183 | 375, 187 |
+//!
+//! The bytes of each sync are equal. [`alloc::Ext3`] (reservation windows) has no such record: ext2 with reservation
+//! windows touched 229 logical blocks on CVFS-Large and 73 on FSL with metadata included; it touches 235 and 103 here
+//! without, and why FSL differs is not known.
 
+pub mod alloc;
+mod block;
 pub mod cache;
+mod error;
+pub mod ext;
 pub mod files;
+mod grow;
+mod map;
+mod player;
+mod space;
+mod volume;
+
+pub use block::{BLOCK_BYTES, Extent, FileId, METADATA, PageKey, ROOT};
+pub use error::FsError;
+pub use player::{Player, Synced};
+pub use space::Space;
+pub use volume::Volume;

@@ -1,0 +1,17 @@
+//! ext2, ext3 and ext4: what an operation changes on the volume.
+//!
+//! Modelled: block groups with copies of the super block, flexible groups, bitmaps, descriptors, inode tables, directories
+//! with entries in blocks, indirect blocks or extents, and the journal's place. No block has contents: an operation says
+//! which blocks it changes. Left out: the hash index of directories, inline data, extended attributes, quotas, and the
+//! merging of extent blocks that have become nearly empty.
+
+mod directory;
+mod geometry;
+mod inodes;
+mod nodes;
+
+pub(crate) use directory::Directory;
+pub(crate) use geometry::Geometry;
+pub use geometry::{ExtFormat, Version};
+pub(crate) use inodes::Inodes;
+pub(crate) use nodes::Nodes;

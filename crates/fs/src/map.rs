@@ -1,0 +1,129 @@
+//! Where the pages of a file lie: pieces that are contiguous in the file and on the volume.
+
+use crate::block::Extent;
+
+/// A contiguous piece of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The first page of the file in this piece.
+    pub(crate) page: u32,
+    /// Its blocks.
+    pub(crate) extent: Extent,
+}
+
+impl Piece {
+    fn end(&self) -> u64 {
+        u64::from(self.page) + self.extent.blocks
+    }
+}
+
+/// The pieces of a file, in file order. Pages between them are holes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Map {
+    pieces: Vec<Piece>,
+}
+
+impl Map {
+    /// All pieces, in file order.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The block of a page and the number of pages from it on that are contiguous there; `None` for a hole.
+    pub(crate) fn find(&self, page: u32) -> Option<(u64, u64)> {
+        let piece = self.pieces.get(self.behind(page).checked_sub(1)?)?;
+        let within = u64::from(page - piece.page);
+        let left = piece.extent.blocks.checked_sub(within)?;
+        (left > 0).then_some((piece.extent.start + within, left))
+    }
+
+    /// Index of the first piece that begins after a page.
+    fn behind(&self, page: u32) -> usize {
+        // Most look-ups are of the last piece.
+        match self.pieces.last() {
+            Some(last) if last.page <= page => self.pieces.len(),
+            _ => self.pieces.partition_point(|piece| piece.page <= page),
+        }
+    }
+
+    /// The block of the nearest page before this one that has one.
+    pub(crate) fn before(&self, page: u32) -> Option<u64> {
+        let piece = self.pieces.get(self.behind(page).checked_sub(1)?)?;
+        let within = u64::from(page - piece.page).min(piece.extent.blocks);
+        Some(piece.extent.start + within.saturating_sub(1))
+    }
+
+    /// Number of pages from `page` on that have no block, at most `most`.
+    pub(crate) fn hole(&self, page: u32, most: u32) -> u32 {
+        if self.find(page).is_some() {
+            return 0;
+        }
+        let next = self.pieces.get(self.behind(page));
+        next.map_or(most, |piece| most.min(piece.page - page))
+    }
+
+    /// The page after the last one that has a block.
+    pub(crate) fn end(&self) -> u64 {
+        self.pieces.last().map_or(0, Piece::end)
+    }
+
+    /// Gives pages from `page` on, which are a hole, the blocks of an extent.
+    pub(crate) fn set(&mut self, page: u32, extent: Extent) {
+        let mut at = self.behind(page);
+        let joins =
+            |piece: &Piece, page: u64, start| piece.end() == page && piece.extent.end() == start;
+        match at.checked_sub(1).map(|before| &mut self.pieces[before]) {
+            Some(before) if joins(before, u64::from(page), extent.start) => {
+                before.extent.blocks += extent.blocks;
+                at -= 1;
+            }
+            _ => self.pieces.insert(at, Piece { page, extent }),
+        }
+        if let Some(next) = self.pieces.get(at + 1).copied()
+            && joins(&self.pieces[at], u64::from(next.page), next.extent.start)
+        {
+            self.pieces[at].extent.blocks += next.extent.blocks;
+            self.pieces.remove(at + 1);
+        }
+    }
+
+    /// Takes all blocks from `page` on out of the file. Returns their extents.
+    pub(crate) fn cut(&mut self, page: u32) -> Vec<Extent> {
+        let mut cut = Vec::new();
+        let keep = self.behind(page);
+        if let Some(piece) = keep.checked_sub(1).map(|last| &mut self.pieces[last])
+            && piece.end() > u64::from(page)
+        {
+            let kept = u64::from(page - piece.page);
+            cut.push(Extent::new(
+                piece.extent.start + kept,
+                piece.extent.blocks - kept,
+            ));
+            piece.extent.blocks = kept;
+        }
+        cut.extend(self.pieces.drain(keep..).map(|piece| piece.extent));
+        self.pieces.retain(|piece| piece.extent.blocks > 0);
+        cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_join_and_split() {
+        let mut map = Map::default();
+        map.set(0, Extent::new(100, 2));
+        map.set(4, Extent::new(104, 2));
+        assert_eq!((map.find(1), map.find(2)), (Some((101, 1)), None));
+        assert_eq!((map.hole(2, 9), map.hole(6, 9), map.hole(0, 9)), (2, 9, 0));
+        assert_eq!((map.before(3), map.before(0)), (Some(101), Some(100)));
+        map.set(2, Extent::new(102, 2));
+        assert_eq!(map.pieces().len(), 1);
+        assert_eq!(map.cut(5), [Extent::new(105, 1)]);
+        assert_eq!(map.end(), 5);
+        assert_eq!(map.cut(0), [Extent::new(100, 5)]);
+        assert!(map.pieces().is_empty());
+    }
+}

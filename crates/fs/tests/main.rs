@@ -1,0 +1,13 @@
+//! The integration tests of this crate.
+//!
+//! They form one program, because each additional program would have to be linked separately.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says what it skips"
+)]
+
+mod allocators;
+mod files;
+mod golden;
