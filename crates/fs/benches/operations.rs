@@ -7,7 +7,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use fathom_base::Rng;
-use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedySpace};
+use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
 use fathom_fs::ext::{ExtFormat, Version};
 use fathom_fs::{FileId, Player, Space, Volume};
 
@@ -21,6 +21,7 @@ fn allocator(name: &str, space: &Space) -> Box<dyn Allocator> {
     match name {
         "ext3" => Box::new(Ext3::default()),
         "ext4" => Box::new(Ext4::new(Ext4Settings::default())),
+        "greedy-local" => Box::new(GreedyLocal::new(space, 1024, 0)),
         _ => Box::new(GreedySpace::new(space, 1024, 0)),
     }
 }
@@ -48,13 +49,13 @@ fn churn(player: &mut Player, most: u64) {
 }
 
 /// Files of up to 10 KiB.
-#[divan::bench(args = ["ext3", "ext4", "greedy-space"], sample_count = 5)]
+#[divan::bench(args = ["ext3", "ext4", "greedy-space", "greedy-local"], sample_count = 5)]
 fn small(bencher: Bencher, name: &str) {
     bench(bencher, name, 10_240);
 }
 
 /// Files of up to 320 KiB.
-#[divan::bench(args = ["ext3", "ext4", "greedy-space"], sample_count = 5)]
+#[divan::bench(args = ["ext3", "ext4", "greedy-space", "greedy-local"], sample_count = 5)]
 fn large(bencher: Bencher, name: &str) {
     bench(bencher, name, 328_072);
 }

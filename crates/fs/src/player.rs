@@ -158,6 +158,13 @@ impl Player {
     /// See [`Volume::allocate`].
     pub fn sync(&mut self) -> Result<Synced, FsError> {
         let mut data = Vec::new();
+        for (&file, dirty) in self
+            .order
+            .iter()
+            .filter_map(|file| self.dirty.get_key_value(file))
+        {
+            self.volume.announce(file, dirty.pages.iter().copied());
+        }
         for file in std::mem::take(&mut self.order) {
             let dirty = self.dirty.remove(&file).unwrap_or_default();
             self.homeless -= dirty.homeless;
@@ -170,6 +177,7 @@ impl Player {
                 self.write_back(file, first, end, &mut data)?;
             }
         }
+        self.volume.announced();
         self.volume.release(&std::mem::take(&mut self.freed));
         Ok(Synced {
             data,

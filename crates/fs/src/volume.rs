@@ -90,6 +90,21 @@ impl Volume {
         self.allocator = allocator(&self.space);
     }
 
+    /// Tells the allocator that a sync begins that writes these pages of a file, those of them that have blocks in place.
+    pub(crate) fn announce(&mut self, id: FileId, pages: impl Iterator<Item = u32>) {
+        let Some(file) = self.files.get(id.0 as usize).and_then(Option::as_ref) else {
+            return;
+        };
+        for (block, _) in pages.filter_map(|page| file.map.find(page)) {
+            self.allocator.rewrites(Extent::new(block, 1));
+        }
+    }
+
+    /// Tells the allocator that the sync has allocated all its blocks.
+    pub(crate) fn announced(&mut self) {
+        self.allocator.synced();
+    }
+
     /// The free blocks.
     pub fn space(&self) -> &Space {
         &self.space

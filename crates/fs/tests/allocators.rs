@@ -2,7 +2,7 @@
 //! allocated twice across a mount, and a full volume refuses.
 
 use fathom_base::Rng;
-use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedySpace};
+use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
 use fathom_fs::ext::{ExtFormat, Version};
 use fathom_fs::{FileId, FsError, Player, ROOT, Space, Volume};
 use proptest::prelude::*;
@@ -10,11 +10,14 @@ use std::collections::BTreeSet;
 
 type Make = fn(&Space) -> Box<dyn Allocator>;
 
-const ALLOCATORS: [(&str, Make); 4] = [
+const ALLOCATORS: [(&str, Make); 5] = [
     ("ext3", |_| Box::new(Ext3::default())),
     ("ext4", |_| Box::new(Ext4::new(Ext4Settings::default()))),
     ("greedy-space", |space| {
         Box::new(GreedySpace::new(space, 1024, 77))
+    }),
+    ("greedy-local", |space| {
+        Box::new(GreedyLocal::new(space, 512, 0))
     }),
     ("greedy-space of one block", |space| {
         Box::new(GreedySpace::new(space, 1, 0))

@@ -2,7 +2,7 @@
 //! and the logical blocks of 4 MiB that it touches.
 
 use fathom_base::Rng;
-use fathom_fs::alloc::{Allocator, Ext4, Ext4Settings, GreedySpace};
+use fathom_fs::alloc::{Allocator, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
 use fathom_fs::ext::{ExtFormat, Version};
 use fathom_fs::{BLOCK_BYTES, FileId, Player, Space, Synced, Volume};
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,4 +202,24 @@ fn on_an_aged_volume_greedy_space_touches_about_half_the_logical_blocks() {
         (ext4 / greedy / (345.0 / 183.0) - 1.0).abs() < 0.1,
         "{counts:?}"
     );
+}
+
+/// `greedy-space` V and VI: on FSL, Greedy-Space lacks locality. New blocks in what is rewritten anyway win it back.
+#[test]
+fn with_locality_greedy_space_touches_fewer_logical_blocks() {
+    let local: Make = |space| Box::new(GreedyLocal::new(space, LOGICAL_BLOCK, 0));
+    for (stream, most) in [(CVFS_LARGE, 0.92), (FSL, 0.65)] {
+        let Some(operations) = recorded(stream) else {
+            return;
+        };
+        let of = |allocator| {
+            touched(&play(
+                &mut player(Version::Ext4, allocator, true),
+                &operations,
+            ))
+        };
+        let (greedy, local) = (of(greedy), of(local));
+        eprintln!("{stream}: Greedy-Space {greedy:.1}, with locality {local:.1}");
+        assert!(local < most * greedy, "{local} of {greedy}");
+    }
 }

@@ -56,9 +56,28 @@ impl GreedySpace {
     }
 
     /// The logical block that new blocks come from, and its number of free blocks.
-    pub fn open(&self) -> (u32, u32) {
-        let free = self.free.get(self.open as usize);
-        (self.open, free.copied().unwrap_or(0))
+    fn open(&self) -> (u32, u32) {
+        (self.open, self.free_of(self.open))
+    }
+
+    /// Number of free blocks of a logical block.
+    pub(super) fn free_of(&self, index: u32) -> u32 {
+        self.free.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// The logical blocks that blocks lie in.
+    pub(super) fn indices(&self, extent: Extent) -> std::ops::RangeInclusive<u32> {
+        let index = |block: u64| ((block + self.offset) / self.blocks) as u32;
+        index(extent.start)..=index(extent.end() - 1)
+    }
+
+    /// Takes the first free blocks of a logical block.
+    pub(super) fn take_from(&mut self, space: &mut Space, index: u32, most: u64) -> Option<Extent> {
+        let (start, end) = self.extent(index);
+        let run = space.run(start, end, most)?;
+        space.take(run);
+        self.change(run, false);
+        Some(run)
     }
 
     fn emptiest(&self) -> Option<u32> {
@@ -99,11 +118,7 @@ impl Allocator for GreedySpace {
         if self.open().1 == 0 {
             self.open = self.emptiest()?;
         }
-        let (start, end) = self.extent(self.open);
-        let run = space.run(start, end, want.blocks)?;
-        space.take(run);
-        self.change(run, false);
-        Some(run)
+        self.take_from(space, self.open, want.blocks)
     }
 
     fn released(&mut self, _space: &Space, extent: Extent) {

@@ -7,10 +7,12 @@ mod buddy;
 mod ext3;
 mod ext4;
 mod greedy;
+mod local;
 
 pub use ext3::Ext3;
 pub use ext4::{Ext4, Ext4Settings};
 pub use greedy::{GreedySpace, PAPER_ENTRY_BYTES};
+pub use local::GreedyLocal;
 
 use crate::block::{Extent, FileId};
 use crate::space::Space;
@@ -73,6 +75,12 @@ pub trait Allocator: fmt::Debug + Send {
 
     /// Tells that a file is no longer open for writing.
     fn closed(&mut self, _space: &mut Space, _file: FileId) {}
+
+    /// Tells that the sync that begins writes blocks in place.
+    fn rewrites(&mut self, _extent: Extent) {}
+
+    /// Tells that the sync has allocated all its blocks.
+    fn synced(&mut self) {}
 
     /// Frees all blocks that are set aside: before the volume is unmounted, or when nothing else is free.
     fn give_back(&mut self, _space: &mut Space) {}
