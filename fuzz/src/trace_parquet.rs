@@ -49,6 +49,7 @@ fn accesses(bytes: &[u8]) -> Vec<Access> {
                 offset,
                 len,
                 disk: u32::from(c[11]) << (c[10] % 25),
+                process: 0,
             }
         })
         .collect()

@@ -17,6 +17,8 @@ pub struct Access {
     /// Disk of the trace: an application storage unit, a disk number or a device number; 0 if the trace has only one
     /// disk.
     pub disk: u32,
+    /// Process of the trace that made the access, with its number there; 0 if the trace has no processes.
+    pub process: u32,
 }
 
 impl Access {
@@ -28,6 +30,7 @@ impl Access {
             offset,
             len,
             disk: 0,
+            process: 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The command line's definition and parsing. Its doc comments are the help, the completions and the man page.
 
 mod accuracy;
+mod capture;
 mod look;
 mod probe;
 mod run;
@@ -9,6 +10,7 @@ mod texts;
 mod value;
 
 pub(crate) use accuracy::AccuracyArgs;
+pub(crate) use capture::{CaptureArgs, Event};
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     /// Write a workload out as a trace, after its steps and its write buffer
     #[command(after_help = texts::CONVERT)]
     Convert(ConvertArgs),
+    /// Record the block requests of a real program as a trace (root)
+    #[command(after_help = texts::CAPTURE)]
+    Capture(CaptureArgs),
     /// Run a study: drives x policies x workloads, in parallel, resumable
     #[command(after_help = texts::STUDY)]
     Study(StudyArgs),

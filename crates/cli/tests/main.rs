@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accuracy;
+mod capture;
 mod common;
 mod compare;
 mod convert;
@@ -18,6 +19,7 @@ mod kernel;
 mod killed;
 mod kinds;
 mod misplaced;
+mod processes;
 mod queue;
 mod real;
 mod reproduce;

@@ -23,6 +23,7 @@ fn the_help_of_every_subcommand() {
         "diff",
         "run",
         "convert",
+        "capture",
         "study",
         "compare",
         "reproduce",

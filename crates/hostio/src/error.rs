@@ -140,6 +140,22 @@ pub enum HostError {
         offered: String,
     },
 
+    /// The kernel's tracing is not accessible.
+    #[error(
+        "the kernel's tracing files (tracefs) are not mounted; mount them as root first: mount -t tracefs nodev \
+         /sys/kernel/tracing"
+    )]
+    NoTracefs,
+
+    /// The kernel describes an event in a way that this version does not know.
+    #[error("{}: {what}; this kernel's tracing cannot be read", path.display())]
+    UnknownTracing {
+        /// The file with the description.
+        path: PathBuf,
+        /// What is missing in it.
+        what: &'static str,
+    },
+
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {

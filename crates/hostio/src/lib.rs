@@ -4,15 +4,17 @@
 //!   for writing.
 //! - [`open`] opens a path with io_uring and `O_DIRECT`, unless the safety lock ([`safety`]) refuses.
 //! - [`KernelScheduler`] switches the kernel's I/O scheduler of a drive and restores it.
+//! - [`Capture`] records the block requests of the running kernel in a private instance of its tracing.
 //! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
-//! Linux only, 5.11 or later. The scheduler is the only system setting that this crate changes. It mounts nothing, locks
+//! Linux only, 5.11 or later. The scheduler and the private trace instance are the only things that this crate changes in the system. It mounts nothing, locks
 //! only the device or file that it writes to, and never writes to a file that the user did not name. It cannot see three
 //! things: data of an unknown kind on a drive without a known signature (reported as a note, not refused), users of the
 //! drive in another machine, and where a file system places the blocks of a file (offsets in a file are not offsets on the
 //! drive).
 
 mod buffer;
+mod capture;
 mod clearance;
 mod clock;
 mod config;
@@ -35,6 +37,7 @@ mod target;
 mod transfer;
 mod usage;
 
+pub use capture::{Capture, CaptureConfig, CaptureEvent, Captured, Disk, Thread, Unsaid};
 pub use clearance::Clearance;
 pub use config::{HostConfig, MAX_REQUEST_BYTES, QueueDepth};
 pub use device::HostDevice;

@@ -25,6 +25,7 @@ fn write(at: u64, offset: u64) -> Access {
         offset,
         len: 4096,
         disk: 0,
+        process: 0,
     }
 }
 

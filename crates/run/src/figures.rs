@@ -134,6 +134,9 @@ pub struct Distribution {
 /// Figures of one of several processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
+    /// Its number in the trace, if the processes are those of a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
     /// Number of accesses.
     pub count: u64,
     /// Bytes read and written.

@@ -166,6 +166,7 @@ fn accesses() -> Vec<Access> {
         offset: sector * 512,
         len: sectors * 512,
         disk: disk as u32,
+        process: 0,
     };
     requests().map(access).collect()
 }

@@ -52,8 +52,8 @@ impl<'a> Fields<'a> {
         number(field, self.next(field)?)
     }
 
-    /// Parses the next field as a disk number of 32 bits.
-    pub(super) fn disk(&mut self, field: &'static str) -> Result<u32, Fault<'a>> {
+    /// Parses the next field as the number of a disk or a process, of 32 bits.
+    pub(super) fn short(&mut self, field: &'static str) -> Result<u32, Fault<'a>> {
         let found = self.next(field)?;
         u32::try_from(number(field, found)?).map_err(|_| too_large(field, found))
     }

@@ -48,6 +48,11 @@ pub(super) trait LineParser: Send {
         &[]
     }
 
+    /// Returns true if the accesses have processes.
+    fn has_processes(&self) -> bool {
+        false
+    }
+
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>>;
 }
 
@@ -66,7 +71,18 @@ pub(super) fn access<'a>(
         offset,
         len,
         disk,
+        process: 0,
     }))
+}
+
+impl Line {
+    /// Sets the process of an access.
+    pub(super) fn of_process(self, process: u32) -> Self {
+        match self {
+            Self::Access(access) => Self::Access(Access { process, ..access }),
+            other => other,
+        }
+    }
 }
 
 /// Checks an access: only a flush may have length zero, and no access may end past 2^64 bytes.

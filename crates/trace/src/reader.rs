@@ -177,6 +177,15 @@ impl Trace {
         self.capacity_bytes
     }
 
+    /// Returns true if the format gives each access a process. For CSV it is known once the first access was read.
+    pub fn has_processes(&self) -> bool {
+        match &self.source {
+            Source::Text(reader) => reader.has_processes(),
+            Source::Blktrace(_) => true,
+            Source::Parquet(reader) => reader.has_processes(),
+        }
+    }
+
     /// Returns the memory held at this moment, in bytes, without that of the decoder.
     pub fn memory_bytes(&self) -> usize {
         let source = match &self.source {

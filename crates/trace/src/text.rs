@@ -24,6 +24,11 @@ impl Reader {
         self.buffer.unconfirmed()
     }
 
+    /// Returns true if the accesses have processes; known once the names of the columns were read.
+    pub(super) fn has_processes(&self) -> bool {
+        self.parser.has_processes()
+    }
+
     /// Returns the damage in the rest of the stream, if any ([`Buffer::damage`]).
     pub(super) fn damage(&mut self) -> Option<ErrorKind> {
         self.buffer.damage()

@@ -35,7 +35,13 @@ fn access(at_ns: u64, op: Op, offset: u64, len: u64, disk: u32) -> Access {
         offset,
         len,
         disk,
+        process: 0,
     }
+}
+
+/// The access, made by a process.
+fn by(process: u32, access: Access) -> Access {
+    Access { process, ..access }
 }
 
 #[test]
@@ -160,6 +166,31 @@ fn csv_with_named_columns() {
 }
 
 #[test]
+fn csv_has_processes_if_a_column_names_them() {
+    for name in ["process", "PID"] {
+        let text = format!("at_ns,op,offset,len,{name}\n7,R,0,512,90\n8,W,512,512,4294967295\n");
+        let expected = [
+            by(90, access(0, Read, 0, 512, 0)),
+            by(u32::MAX, access(1, Write, 512, 512, 0)),
+        ];
+        assert_eq!(read(&text, Format::Csv), expected);
+        let mut trace = open_with(text.as_bytes(), &Options::default());
+        trace.next();
+        assert!(trace.has_processes());
+    }
+    let mut without = open_with(b"at_ns,op,offset,len\n7,R,0,512\n", &Options::default());
+    without.next();
+    assert!(!without.has_processes());
+    let too_large = "at_ns,op,offset,len,pid\n7,R,0,512,4294967296\n";
+    let options = Options {
+        format: Some(Format::Csv),
+        ..Options::default()
+    };
+    let error = open_with(too_large.as_bytes(), &options).next().unwrap();
+    assert!(error.unwrap_err().to_string().contains("process"));
+}
+
+#[test]
 fn blkreplay_after_its_text() {
     let text = "Copyright somebody, 2012\n\nPLEASE read; it is permitted; really\n###\n\
                 start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n\
@@ -231,8 +262,8 @@ const SDB: u32 = (8 << 20) + 16;
 #[test]
 fn blkparse_dispatches_in_order_of_time() {
     let expected = [
-        access(0, Write, 51_200, 4096, SDB),
-        access(6_421, Read, 4_938_888 * 512, 131_072, SDB),
+        by(3645, access(0, Write, 51_200, 4096, SDB)),
+        by(3645, access(6_421, Read, 4_938_888 * 512, 131_072, SDB)),
         access(2_980_000, Flush, 0, 0, SDB),
         access(3_980_000, Trim, 1_048_576, 524_288, SDB),
         access(5_980_000, Write, 2_097_152, 8192, SDB + 1),
@@ -246,7 +277,7 @@ fn blkparse_queued_requests_by_option() {
         block_event: BlockEvent::Queue,
         ..Options::default()
     };
-    let expected = [access(0, Read, 4_938_888 * 512, 131_072, SDB)];
+    let expected = [by(3645, access(0, Read, 4_938_888 * 512, 131_072, SDB))];
     assert_eq!(read_with(BLKPARSE.as_bytes(), &queue), expected);
 }
 
@@ -258,8 +289,8 @@ fn blkparse_before_the_start_is_before_the_start() {
 ";
     // 2^64 ns minus 893,107 ns, with the seconds in 32 bits.
     let expected = [
-        access(0, Read, 8192, 4096, SDB),
-        access(893_107 + 11_950, Read, 4096, 4096, SDB),
+        by(3646, access(0, Read, 8192, 4096, SDB)),
+        by(3645, access(893_107 + 11_950, Read, 4096, 4096, SDB)),
     ];
     assert_eq!(read(text, Format::BlkparseText), expected);
 }
@@ -326,7 +357,8 @@ fn blktrace_in_both_byte_orders() {
         access(10, Read, 51_200, 4096, SDB),
         access(30, Flush, 0, 0, SDB),
         access(31, Trim, 153_600, 512, SDB),
-    ];
+    ]
+    .map(|access| by(4020, access));
     for big in [false, true] {
         let bytes: Vec<u8> = events.iter().flat_map(|e| e.encode(big)).collect();
         let trace = open_with(&bytes, &Options::default());
@@ -338,7 +370,7 @@ fn blktrace_in_both_byte_orders() {
             ..Options::default()
         };
         let queued = read_with(&bytes, &queue);
-        assert_eq!(queued, [access(0, Read, 51_200, 4096, SDB)]);
+        assert_eq!(queued, [by(4020, access(0, Read, 51_200, 4096, SDB))]);
     }
 }
 

@@ -20,6 +20,7 @@ fn accesses(count: u64) -> Vec<Access> {
                 offset: sectors(rng.below(1 << 40)),
                 len: sectors(1 + rng.below(256)),
                 disk: rng.below(5) as u32,
+                process: 0,
             }
         })
         .collect()
@@ -51,6 +52,34 @@ fn what_is_written_is_read() {
     }
 }
 
+/// A file of accesses with processes has one column more; one without has none of it, whatever its accesses say.
+#[test]
+fn processes_are_kept_if_they_are_asked_for() {
+    let written: Vec<Access> = accesses(200_000)
+        .into_iter()
+        .zip((0..).map(|i: u32| i.wrapping_mul(0x9e37_79b1)))
+        .map(|(access, process)| Access { process, ..access })
+        .collect();
+    let file = |processes| {
+        let mut writer = ParquetWriter::with_processes(Vec::new(), processes).unwrap();
+        for access in &written {
+            writer.write(access).unwrap();
+        }
+        writer.finish().unwrap()
+    };
+    let trace = open(file(true)).unwrap();
+    assert!(trace.has_processes());
+    let read: Vec<Access> = trace.map(Result::unwrap).collect();
+    assert!(read == written);
+    let without = file(false);
+    assert!(!open(without.clone()).unwrap().has_processes());
+    let none = written.iter().map(|access| Access {
+        process: 0,
+        ..*access
+    });
+    assert!(write(&none.collect::<Vec<_>>()) == without);
+}
+
 #[test]
 fn extremes_survive() {
     let access = |at, op, offset, len, disk| Access {
@@ -59,6 +88,7 @@ fn extremes_survive() {
         offset,
         len,
         disk,
+        process: 0,
     };
     let written = [
         access(0, Op::Read, u64::MAX - 512, 512, u32::MAX),
@@ -174,6 +204,7 @@ fn a_file_of_the_first_version_is_read() {
         offset: sector * 512,
         len,
         disk,
+        process: 0,
     };
     let written = [
         access(0, Op::Write, 1_000, 4_096, 0),

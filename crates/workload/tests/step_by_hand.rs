@@ -17,6 +17,7 @@ fn access(at: u64, op: Op, offset: u64, len: u64, disk: u32) -> Access {
         offset,
         len,
         disk,
+        process: 0,
     }
 }
 
@@ -65,6 +66,7 @@ const FLUSH: Access = Access {
     offset: 0,
     len: 0,
     disk: 9,
+    process: 0,
 };
 
 #[test]

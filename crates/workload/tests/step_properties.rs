@@ -27,6 +27,7 @@ fn access() -> impl Strategy<Value = Access> {
         offset,
         len,
         disk,
+        process: disk * 7,
     })
 }
 

@@ -53,6 +53,22 @@ Examples:
   fathom convert program:postmark-type-a postmark.parquet --on model:ssd-a
   fathom convert oltp.spc oltp-epo.trace --step writes-only --reshape epo,capacity=8MiB";
 
+/// The file that a capture is written to if none is named.
+pub(super) const CAPTURED: &str = "capture.parquet";
+
+pub(super) const CAPTURE: &str = "\
+The requests of all processes on the device are recorded while COMMAND runs, each with the number
+of the thread that issued it: the kernel writes much of what a program asked for in threads of its
+own. Writes that are still in the page cache when COMMAND ends are not in the trace; --sync writes
+them first. COMMAND runs as the user who runs fathom. Ctrl-C ends COMMAND, and what was recorded is
+written; after a second Ctrl-C nothing is written.
+
+Needs root, and tracefs: mount -t tracefs nodev /sys/kernel/tracing
+
+Examples:
+  fathom capture --on /dev/sdb --sync --out untar.parquet -- tar -xf linux.tar -C /mnt/data
+  fathom run untar.parquet --on model:nvme --step shrink,capacity=8GiB --sched cfq";
+
 pub(super) const COMPARE: &str = "\
 Runs that played the same workload with the same seed, and kept their accesses (`fathom run
 --out`), are compared access by access: that tells smaller differences.

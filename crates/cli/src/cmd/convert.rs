@@ -6,7 +6,7 @@ use crate::args::ConvertArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
 use fathom_lab::replay::{RunError, asked};
-use fathom_lab::source::{SaveError, SavedAs, Workload, save};
+use fathom_lab::source::{SaveError, SavedAs, Workload, save, save_stream};
 use fathom_model::Drive;
 use fathom_run::Precondition;
 
@@ -22,7 +22,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
     let (saved, notes) = match (workload.is_program(), &args.on) {
         (false, None) => {
             let mut accesses = workload.open(args.workload.seed)?;
-            let saved = save(&mut accesses, to, saved_as, watch::interrupted);
+            let saved = save_stream(&mut accesses, to, saved_as, watch::interrupted);
             (saved, accesses.notes())
         }
         (true, Some(on)) => match asked(
@@ -33,8 +33,10 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Failure> {
         ) {
             Err(RunError::Interrupted) => (Err(SaveError::Interrupted), Vec::new()),
             asked => {
-                let accesses = asked?.into_iter().map(Ok);
-                let saved = save(accesses, to, saved_as, watch::interrupted);
+                let accesses = asked?;
+                let processes = accesses.iter().any(|access| access.process != 0);
+                let accesses = accesses.into_iter().map(Ok);
+                let saved = save(accesses, to, saved_as, processes, watch::interrupted);
                 (saved, Vec::new())
             }
         },

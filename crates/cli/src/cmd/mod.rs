@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod answer;
+mod capture;
 mod compare;
 mod completions;
 mod confirm;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Replay(args) => run::alias("replay", &args),
         Command::Bench(args) => run::alias("bench", &args),
         Command::Convert(args) => convert::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

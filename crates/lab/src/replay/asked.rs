@@ -22,6 +22,7 @@ impl Observer for Collected {
     fn played(&mut self, played: &Played, _moment: &dyn Fn() -> Moment) {
         let access = Access {
             at: Time(played.asked.since(self.start).0),
+            process: played.process,
             ..played.access
         };
         self.accesses.push((played.number, access));
@@ -33,7 +34,7 @@ impl Observer for Collected {
 }
 
 /// Plays a program to its end on a drive and returns its accesses in order of time. A program's accesses depend on how fast
-/// the drive answers, so the trace is one of both. Holds all of them in memory, 56 bytes each.
+/// the drive answers, so the trace is one of both. Holds all of them in memory, 48 bytes each.
 ///
 /// # Errors
 /// [`RunError`].

@@ -163,7 +163,11 @@ fn measure(
         Ok(()) => None,
     };
     let before = recorder.before();
-    let totals = recorder.finish();
+    let mut totals = recorder.finish();
+    let numbers = source.processes(plan.arrival);
+    for (process, number) in totals.processes.iter_mut().zip(numbers) {
+        process.number = Some(*number);
+    }
     kept.finish()?;
     let after = device.stats();
     let first = source.first();

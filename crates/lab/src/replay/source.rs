@@ -78,6 +78,16 @@ impl Source {
         }
     }
 
+    /// Returns the numbers in the trace of the processes of a run. Processes of the arrival have none.
+    pub(super) fn processes(&self, arrival: Arrival) -> &[u32] {
+        match (self, arrival) {
+            (Self::Accesses(all), Arrival::Open | Arrival::Closed { .. }) => {
+                all.first().map_or(&[], Accesses::processes)
+            }
+            _ => &[],
+        }
+    }
+
     pub(super) fn counters(&self) -> Vec<Counted> {
         match self {
             Self::Accesses(_) => Vec::new(),

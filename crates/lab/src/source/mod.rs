@@ -4,6 +4,7 @@
 //! pass.
 
 mod error;
+mod numbering;
 mod reshape;
 mod rooms;
 mod save;
@@ -11,9 +12,10 @@ mod work;
 mod workload;
 
 pub use error::SourceError;
+use numbering::Numbering;
 pub use reshape::{Reshape, Rounding};
 pub(crate) use rooms::WatchedRooms;
-pub use save::{SaveError, SavedAs, save};
+pub use save::{SaveError, SavedAs, save, save_stream};
 pub use work::{Wants, Work};
 pub use workload::{Kind, Workload};
 
@@ -125,6 +127,7 @@ pub struct Accesses {
     pub steps: Vec<Step>,
     /// Progress, if the end of the source is known. A step that ends the workload earlier is not taken into account.
     pub reach: Option<Reach>,
+    processes: Numbering,
 }
 
 impl Workload {
@@ -191,6 +194,7 @@ impl Workload {
             stream,
             steps,
             reach,
+            processes: Numbering::default(),
         })
     }
 
@@ -264,10 +268,41 @@ impl Iterator for Accesses {
 }
 
 impl Accesses {
+    /// Returns true if the source gives each access a process. For a CSV trace it is known once the first access was read.
+    pub fn has_processes(&self) -> bool {
+        match &self.stream {
+            Stream::Direct(stepped) => stepped.has_processes(),
+            // A write buffer joins the writes of several processes.
+            Stream::Buffered(_) => false,
+        }
+    }
+
+    /// Returns the accesses with processes numbered from 0, in order of their first access.
+    pub(crate) fn numbered(&mut self) -> impl Iterator<Item = Result<Access, SourceError>> {
+        std::iter::from_fn(|| {
+            Some(self.next()?.map(|access| Access {
+                process: self.processes.number(access.process),
+                ..access
+            }))
+        })
+    }
+
+    /// Returns the numbers of the processes in the source, in the order of [`Self::numbered`]; empty if it has none.
+    pub(crate) fn processes(&self) -> &[u32] {
+        match self.has_processes() {
+            true => self.processes.found(),
+            false => &[],
+        }
+    }
+
     /// Describes what was left out or changed so far; empty if nothing was.
     pub fn notes(&self) -> Vec<String> {
         match &self.stream {
-            Stream::Direct(stepped) => stepped.notes(),
+            Stream::Direct(stepped) => {
+                let mut notes = stepped.notes();
+                notes.extend(self.processes.note());
+                notes
+            }
             Stream::Buffered(behind) => {
                 let mut notes = behind.with_source(Stepped::notes);
                 let counters = behind.counters();
@@ -305,6 +340,10 @@ impl Accesses {
 }
 
 impl Stepped {
+    fn has_processes(&self) -> bool {
+        matches!(self.shaped.source(), Raw::Trace(trace, _) if trace.has_processes())
+    }
+
     /// Describes what was left out or changed.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();

@@ -276,6 +276,7 @@ impl<I: Iterator<Item = Result<Access, SourceError>>> Iterator for Behind<I> {
             offset: u64::from(page) * self.page,
             len: u64::from(pages) * self.page,
             disk: 0,
+            process: 0,
         }))
     }
 }
@@ -292,6 +293,7 @@ mod tests {
             offset,
             len,
             disk: 0,
+            process: 0,
         })
     }
 

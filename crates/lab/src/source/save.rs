@@ -2,7 +2,7 @@
 //!
 //! Accesses are streamed, so a workload may have any length. A file appears complete or not at all.
 
-use super::SourceError;
+use super::{Accesses, SourceError};
 use crate::store::{StagedFile, Staging, StoreError, TRACE_FILE};
 use fathom_base::SECTOR_BYTES;
 use fathom_block::Access;
@@ -63,10 +63,13 @@ enum Sink {
 }
 
 impl Sink {
-    fn new(file: StagedFile, saved_as: SavedAs) -> Result<Self, TraceError> {
+    fn new(file: StagedFile, saved_as: SavedAs, processes: bool) -> Result<Self, TraceError> {
         let file = BufWriter::new(file);
         Ok(match saved_as {
-            SavedAs::Parquet => Sink::Parquet(Box::new(ParquetWriter::new(file)?)),
+            SavedAs::Parquet => {
+                let writer = ParquetWriter::with_processes(file, processes)?;
+                Sink::Parquet(Box::new(writer))
+            }
             SavedAs::Disksim => Sink::Disksim(file),
         })
     }
@@ -120,7 +123,24 @@ impl SinkError {
     }
 }
 
-/// Writes every access to `path`, and returns their number.
+/// Writes every access of a trace or a generator to `path`, and returns their number. The file has processes if the source
+/// has them.
+///
+/// # Errors
+/// As for [`save`].
+pub fn save_stream(
+    accesses: &mut Accesses,
+    path: &Path,
+    saved_as: SavedAs,
+    stop: fn() -> bool,
+) -> Result<u64, SaveError> {
+    let first = accesses.next();
+    let processes = accesses.has_processes();
+    let all = first.into_iter().chain(accesses);
+    save(all, path, saved_as, processes, stop)
+}
+
+/// Writes every access to `path`, and returns their number. With `processes`, each with its process, if the format can.
 ///
 /// # Errors
 /// [`SaveError`]; `path` is left as it was.
@@ -128,6 +148,7 @@ pub fn save(
     accesses: impl Iterator<Item = Result<Access, SourceError>>,
     path: &Path,
     saved_as: SavedAs,
+    processes: bool,
     stop: fn() -> bool,
 ) -> Result<u64, SaveError> {
     let above = path.parent().filter(|dir| !dir.as_os_str().is_empty());
@@ -138,7 +159,7 @@ pub fn save(
     }
     let mut set = Staging::new(above)?;
     let file = set.begin(TRACE_FILE)?;
-    let mut sink = Sink::new(file, saved_as).map_err(|e| SinkError::from(e).of(path))?;
+    let mut sink = Sink::new(file, saved_as, processes).map_err(|e| SinkError::from(e).of(path))?;
     let mut number = 0;
     for access in accesses {
         let access = access?;

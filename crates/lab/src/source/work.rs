@@ -325,14 +325,15 @@ impl Work {
         let all = accesses.iter_mut();
         match arrival {
             Arrival::Open => {
-                let numbered = (1..).zip(all.flatten());
+                let numbered = (1..).zip(all.flat_map(Accesses::numbered));
                 Box::new(Stream::open(
                     numbered.map(|(number, access)| in_time(number, access?)),
                 ))
             }
-            Arrival::Closed { outstanding } => {
-                Box::new(Stream::closed(all.flatten(), outstanding.get()))
-            }
+            Arrival::Closed { outstanding } => Box::new(Stream::closed(
+                all.flat_map(Accesses::numbered),
+                outstanding.get(),
+            )),
             Arrival::Processes { outstanding, .. } => {
                 Box::new(Processes::new(all, outstanding.get()))
             }

@@ -252,7 +252,7 @@ fn a_trace_is_there_whole_or_not_at_all() {
     };
     let save = |path: &Path| {
         let mut accesses = accesses().open(0).unwrap();
-        crate::source::save(&mut accesses, path, crate::source::SavedAs::Parquet, || {
+        crate::source::save_stream(&mut accesses, path, crate::source::SavedAs::Parquet, || {
             false
         })
     };

@@ -8,7 +8,7 @@ use fathom_run::{Process, RunRecord, Side};
 /// Maximum number of processes with a row of their own.
 const PROCESSES_SHOWN: usize = 16;
 
-/// Returns the results per process, numbered from 0 as in the priority settings. Beyond the first ones, the remaining
+/// Returns the results per process, numbered from 0 as in the priority settings, with their numbers in the trace. Beyond the first ones, the remaining
 /// processes share a row. `None` with fewer than two.
 pub(super) fn processes(run: &RunRecord) -> Option<Table> {
     let all = &run.totals.processes;
@@ -24,9 +24,9 @@ pub(super) fn processes(run: &RunRecord) -> Option<Table> {
     let head = ["process", "count", "done after", "bytes/s", "mean", "max"];
     let mut table = Table::new("Processes", &note, head);
     let (shown, others) = all.split_at(all.len().min(PROCESSES_SHOWN));
-    let numbered = (0..).map(|number: u32| number.to_string()).zip(shown);
+    let numbered = (0..).zip(shown);
     table.rows = numbered
-        .map(|(number, process)| process_row(number, process))
+        .map(|(number, process)| process_row(name(number, process), process))
         .collect();
     if !others.is_empty() {
         let first = Process {
@@ -41,12 +41,21 @@ pub(super) fn processes(run: &RunRecord) -> Option<Table> {
             began: sum.began.min(one.began),
             finished: sum.finished.max(one.finished),
             timeline: Vec::new(),
+            number: None,
         });
         table
             .rows
             .push(process_row(format!("{} others", others.len()), &together));
     }
     Some(table)
+}
+
+/// Returns the number of a process, with its number in the trace if it has one there.
+fn name(number: u32, process: &Process) -> String {
+    match process.number {
+        Some(in_trace) => format!("{number} ({in_trace})"),
+        None => number.to_string(),
+    }
 }
 
 fn process_row(name: String, process: &Process) -> Vec<String> {

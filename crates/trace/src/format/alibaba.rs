@@ -27,7 +27,7 @@ impl LineParser for Alibaba {
 
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
-        let disk = fields.disk("device_id")?;
+        let disk = fields.short("device_id")?;
         let op = spc::op("opcode", fields.next("opcode")?)?;
         let offset = fields.number("offset")?;
         let len = fields.number("length")?;

@@ -16,7 +16,8 @@ One event a line: `major,minor cpu sequence seconds pid action rwbs sector + sec
 `8,16 3 5 0.000026421 3645 D R 4938888 + 256 [java]`, and a summary at the end.
 Accesses are the events D (sent to the driver), or with `block_event = \"queue\"` the events Q (before merging).
 Other events and SCSI commands are skipped. Sectors have 512 bytes. F before the direction is a flush where no
-sectors follow, and ignored otherwise; D there is a trim. The device becomes the disk, as major * 2^20 + minor.
+sectors follow, and ignored otherwise; D there is a trim. The device becomes the disk, as major * 2^20 + minor,
+and the pid the process.
 blkparse merges the CPUs' events only roughly: up to 4096 accesses are sorted by time. An event before the start of
 the trace, which blkparse prints as a time of 40 years, is put back.",
 );
@@ -56,19 +57,23 @@ impl LineParser for Blkparse {
         fields.number("cpu")?;
         fields.number("sequence")?;
         let at = time(fields.time("time", 9)?);
-        fields.number("pid")?;
+        let process = fields.short("pid")?;
         if fields.next("action")? != self.action {
             return Ok(Line::Event);
         }
-        request(fields, at, disk)
+        Ok(request(fields, at, disk)?.of_process(process))
+    }
+
+    fn has_processes(&self) -> bool {
+        true
     }
 }
 
 fn device(found: &[u8]) -> Result<u32, Fault<'_>> {
     let wrong = malformed("device", found, "major,minor");
     let mut fields = Fields::new(found, b',');
-    let major = fields.disk("device").map_err(|_| wrong)?;
-    let minor = fields.disk("device").map_err(|_| wrong)?;
+    let major = fields.short("device").map_err(|_| wrong)?;
+    let minor = fields.short("device").map_err(|_| wrong)?;
     fields.end().map_err(|_| wrong)?;
     if major >= 1 << 12 || minor >= 1 << 20 {
         return Err(too_large("device", found));

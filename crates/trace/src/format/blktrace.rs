@@ -13,7 +13,7 @@ pub(super) const ABOUT: About = About::new("blktrace binary, version 7, either b
 Records of `struct blk_io_trace`, version 7, in the byte order of the machine that wrote them.
 Accesses are the issued requests (D of blkparse), or with `block_event = \"queue\"` the queued ones (Q). Other
 events, messages and SCSI commands are skipped. Sectors have 512 bytes. The device becomes the disk, as major * 2^20
-+ minor. blktrace writes a file for each CPU: merge them with `blkparse -i NAME -d MERGED -O`. Up to 4096 accesses
++ minor, and the pid the process. blktrace writes a file for each CPU: merge them with `blkparse -i NAME -d MERGED -O`. Up to 4096 accesses
 are sorted by time.",
 );
 
@@ -66,6 +66,7 @@ struct Record {
     bytes: u32,
     action: u32,
     device: u32,
+    process: u32,
 }
 
 impl Reader {
@@ -138,6 +139,7 @@ impl Reader {
             bytes: u32::from_le_bytes(self.field(24)),
             action: u32::from_le_bytes(self.field(28)),
             device: u32::from_le_bytes(self.field(36)),
+            process: u32::from_le_bytes(self.field(32)),
         };
         let whole = RECORD_BYTES + usize::from(u16::from_le_bytes(self.field(46)));
         self.buffer.fill(whole);
@@ -180,6 +182,7 @@ impl Reader {
             offset,
             len,
             disk: record.device,
+            process: record.process,
         }))
     }
 

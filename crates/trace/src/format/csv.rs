@@ -13,7 +13,7 @@ The first line names the columns, in upper or lower case and in any order; other
 at_ns, at_us, at_ms or at_s, or time_ns, timestamp_ns and so on; the unit is part of the name. Operations: op, \
 operation, type, iotype or rw, with the values read, write, flush, trim, or R, W, F, T. Addresses: offset (bytes), \
 sector or lba (512 bytes). Lengths: len, length, size or bytes (bytes), or sectors (512 bytes). Disks: disk, \
-device, lun or volume; 0 without such a column. Times may have decimals. Values are not quoted.",
+device, lun or volume; processes: process or pid; 0 without such a column. Times may have decimals. Values are not quoted.",
 );
 
 /// The meaning of a column.
@@ -26,6 +26,7 @@ enum Column {
     Offset(u64),
     Len(u64),
     Disk,
+    Process,
     Other,
 }
 
@@ -47,6 +48,7 @@ impl Column {
             "len" | "length" | "size" | "bytes" => Self::Len(1),
             "sectors" => Self::Len(SECTOR_BYTES),
             "disk" | "device" | "lun" | "volume" => Self::Disk,
+            "process" | "pid" => Self::Process,
             _ => Self::Other,
         }
     }
@@ -59,6 +61,7 @@ impl Column {
             Self::Offset(_) => "offset",
             Self::Len(_) => "length",
             Self::Disk => "disk",
+            Self::Process => "process",
             Self::Other => "",
         }
     }
@@ -112,7 +115,8 @@ impl LineParser for Csv {
             return Err(missing("first line with the names of the columns"));
         }
         let mut fields = Fields::new(line, b',');
-        let (mut at, mut op, mut offset, mut len, mut disk) = (0, Op::Read, 0, 0, 0);
+        let (mut at, mut op, mut offset, mut len) = (0, Op::Read, 0, 0);
+        let (mut disk, mut process) = (0, 0);
         for column in &self.0 {
             let field = column.field();
             match *column {
@@ -120,12 +124,17 @@ impl LineParser for Csv {
                 Column::Op => op = operation(fields.next(field)?)?,
                 Column::Offset(unit) => offset = fields.scaled(field, unit)?,
                 Column::Len(unit) => len = fields.scaled(field, unit)?,
-                Column::Disk => disk = fields.disk(field)?,
+                Column::Disk => disk = fields.short(field)?,
+                Column::Process => process = fields.short(field)?,
                 Column::Other => drop(fields.take()),
             }
         }
         fields.end()?;
-        access(at, op, offset, len, disk)
+        Ok(access(at, op, offset, len, disk)?.of_process(process))
+    }
+
+    fn has_processes(&self) -> bool {
+        self.0.contains(&Column::Process)
     }
 }
 

@@ -30,7 +30,7 @@ impl LineParser for DiskSim {
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b' ');
         let at = fields.time("arrival time", 6)?;
-        let disk = fields.disk("device")?;
+        let disk = fields.short("device")?;
         let offset = fields.sectors("block number")?;
         let len = fields.scaled("block count", self.size_unit)?;
         let op = op(fields.next("flags")?)?;

@@ -23,7 +23,7 @@ impl LineParser for MqSim {
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b' ');
         let at = fields.number("arrival time")?;
-        let disk = fields.disk("device")?;
+        let disk = fields.short("device")?;
         let offset = fields.sectors("first sector")?;
         let len = fields.sectors("sectors")?;
         let op = match fields.next("operation")? {

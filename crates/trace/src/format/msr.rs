@@ -41,7 +41,7 @@ impl LineParser for Msr {
         let mut fields = Fields::new(line, b',');
         let at = fields.scaled("Timestamp", TICK_NS)?;
         fields.next("Hostname")?;
-        let disk = fields.disk("DiskNumber")?;
+        let disk = fields.short("DiskNumber")?;
         let op = match fields.next("Type")? {
             b"Read" => Op::Read,
             b"Write" => Op::Write,

@@ -1,7 +1,7 @@
 //! Fathom's own trace files: a Parquet table of accesses, written and read by row group.
 //!
 //! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim), `offset` and `len` (bytes),
-//! `disk`. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the highest end
+//! `disk`, and `process` if the accesses have processes. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the highest end
 //! of any access), in addition to those of every [`table`](crate::table).
 
 use crate::Access;
@@ -13,9 +13,10 @@ use fathom_block::Op;
 use std::io::Write;
 
 pub(super) const ABOUT: About =
-    About::new("Parquet written by Fathom: at_ns, op, offset, len, disk").text(
+    About::new("Parquet written by Fathom: at_ns, op, offset, len, disk, process").text(
         "\
-One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim), `offset` and `len` in bytes, `disk`.
+One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim), `offset` and `len` in bytes, `disk`,
+and `process` if the trace has processes.
 Fathom writes and reads it: it is smaller and faster than text, nothing is left to be told, and its checksums find
 damage. Only files that Fathom has written are read, and only from a file, not from a pipe.",
     );
@@ -31,6 +32,19 @@ const LAYOUT: Layout = Layout {
     required int32 disk (INTEGER(32, false));
 }",
     rising: &["at_ns"],
+};
+/// The layout of accesses with processes.
+const WITH_PROCESS: Layout = Layout {
+    version: 3,
+    message: "message access {
+    required int64 at_ns (INTEGER(64, false));
+    required binary op (STRING);
+    required int64 offset (INTEGER(64, false));
+    required int64 len (INTEGER(64, false));
+    required int32 disk (INTEGER(32, false));
+    required int32 process (INTEGER(32, false));
+}",
+    ..LAYOUT
 };
 const CAPACITY: &str = "fathom.capacity_bytes";
 
@@ -53,6 +67,8 @@ fn wrong(error: TableError) -> TraceError {
 /// The output is a valid Parquet file only after [`ParquetWriter::finish`].
 pub struct ParquetWriter<W: Write + Send> {
     table: TableWriter<W>,
+    /// Whether the file has a column of processes.
+    processes: bool,
     rows: Vec<Access>,
     written: u64,
     /// The time of the first access; times in the file count from it.
@@ -62,13 +78,23 @@ pub struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Begins a file.
+    /// Begins a file without processes.
     ///
     /// # Errors
     /// The output cannot be written.
     pub fn new(output: W) -> Result<Self, TraceError> {
+        Self::with_processes(output, false)
+    }
+
+    /// Begins a file, with a column of processes if `processes` is true. Versions of Fathom before that column refuse it.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn with_processes(output: W, processes: bool) -> Result<Self, TraceError> {
+        let layout = if processes { WITH_PROCESS } else { LAYOUT };
         Ok(Self {
-            table: TableWriter::new(output, LAYOUT).map_err(wrong)?,
+            table: TableWriter::new(output, layout).map_err(wrong)?,
+            processes,
             rows: Vec::with_capacity(ROWS_PER_GROUP),
             written: 0,
             first: None,
@@ -120,13 +146,16 @@ impl<W: Write + Send> ParquetWriter<W> {
             return Ok(());
         }
         let rows = self.rows.iter();
-        let columns = [
+        let mut columns = vec![
             Column::longs(rows.clone().map(|a| a.at.0)),
             Column::names(rows.clone().map(|a| a.op), |op: Op| op.to_string()),
             Column::longs(rows.clone().map(|a| a.offset)),
             Column::longs(rows.clone().map(|a| a.len)),
-            Column::ints(rows.map(|a| a.disk)),
+            Column::ints(rows.clone().map(|a| a.disk)),
         ];
+        if self.processes {
+            columns.push(Column::ints(rows.map(|a| a.process)));
+        }
         self.table.group(&columns).map_err(wrong)?;
         self.rows.clear();
         Ok(())
@@ -136,6 +165,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 /// Reads the rows of a file.
 pub(crate) struct Reader {
     table: TableReader,
+    processes: bool,
     /// Number of decoded rows; `taken` of them were returned.
     rows: usize,
     taken: usize,
@@ -147,7 +177,8 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new<R: ChunkReader + 'static>(input: R) -> Result<Self, TraceError> {
-        let table = TableReader::new(input, &LAYOUT).map_err(wrong)?;
+        let layouts = [LAYOUT, WITH_PROCESS];
+        let (table, layout) = TableReader::any(input, &layouts).map_err(wrong)?;
         let capacity = table.metadata(CAPACITY).and_then(|text| text.parse().ok());
         let capacity_bytes = capacity.ok_or_else(|| {
             let lacks = "its metadata lack its capacity";
@@ -155,12 +186,17 @@ impl Reader {
         })?;
         Ok(Self {
             table,
+            processes: layout == WITH_PROCESS,
             rows: 0,
             taken: 0,
             row: 0,
             capacity_bytes,
             ended: false,
         })
+    }
+
+    pub(crate) fn has_processes(&self) -> bool {
+        self.processes
     }
 
     pub(crate) fn capacity_bytes(&self) -> u64 {
@@ -215,6 +251,10 @@ impl Reader {
             offset,
             len,
             disk: table.ints(4)[row] as u32,
+            process: match self.processes {
+                true => table.ints(5)[row] as u32,
+                false => 0,
+            },
         })
     }
 }

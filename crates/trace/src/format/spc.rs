@@ -36,7 +36,7 @@ pub(super) fn fragment(_: &Choices) -> Box<dyn LineParser> {
 impl LineParser for Spc {
     fn line<'a>(&mut self, line: &'a [u8]) -> Result<Line, Fault<'a>> {
         let mut fields = Fields::new(line, b',');
-        let disk = if self.asu { fields.disk("ASU")? } else { 0 };
+        let disk = if self.asu { fields.short("ASU")? } else { 0 };
         let offset = fields.sectors("LBA")?;
         let len = fields.number("size")?;
         let op = op("opcode", fields.next("opcode")?)?;

@@ -39,7 +39,7 @@ impl LineParser for Systor {
         if op.is_some() {
             crate::fields::time("Response", response, 9)?;
         }
-        let disk = fields.disk("LUN")?;
+        let disk = fields.short("LUN")?;
         let (offset, len) = (fields.number("Offset")?, fields.number("Size")?);
         fields.end()?;
         match op {

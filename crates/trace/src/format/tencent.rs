@@ -36,7 +36,7 @@ impl LineParser for Tencent {
             b"1" => Op::Write,
             found => return Err(unknown_op("IOType", found, "0 (read) and 1 (write)")),
         };
-        let disk = fields.disk("VolumeID")?;
+        let disk = fields.short("VolumeID")?;
         fields.end()?;
         access(at, op, offset, len, disk)
     }

@@ -41,9 +41,20 @@ impl TableReader {
     /// # Errors
     /// The input is not such a table, or is damaged.
     pub fn new<R: ChunkReader + 'static>(input: R, layout: &Layout) -> Result<Self, TableError> {
+        Ok(Self::any(input, std::slice::from_ref(layout))?.0)
+    }
+
+    /// Opens a table of one of these layouts, and returns the layout. No two of them may have the same columns.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub(crate) fn any<R: ChunkReader + 'static>(
+        input: R,
+        layouts: &[Layout],
+    ) -> Result<(Self, Layout), TableError> {
         let input = Shared(Arc::new(input));
         let (rows_end, kind) = check_footer(&input)?;
-        let mut table = Self::unguarded(input.clone(), layout)?;
+        let (mut table, layout) = Self::described(input.clone(), layouts)?;
         let known = match kind {
             Sum::Crc32 => 1,
             Sum::Crc32c => layout.version,
@@ -72,7 +83,7 @@ impl TableReader {
             return Err(TableError::Damaged(differ.into()));
         }
         table.check = Box::new(move |group| check_group(&input, &groups, kind, group));
-        Ok(table)
+        Ok((table, layout))
     }
 
     /// Opens a table written before this checksum scheme existed. The caller must have verified its bytes.
@@ -83,23 +94,35 @@ impl TableReader {
         input: R,
         layout: &Layout,
     ) -> Result<Self, TableError> {
+        Ok(Self::described(input, std::slice::from_ref(layout))?.0)
+    }
+
+    fn described<R: ChunkReader + 'static>(
+        input: R,
+        layouts: &[Layout],
+    ) -> Result<(Self, Layout), TableError> {
         let file = SerializedFileReader::new(input)?;
         let described = file.metadata().file_metadata();
         let pairs = described.key_value_metadata().into_iter().flatten();
         let metadata = pairs
             .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
             .collect();
-        if &parse_message_type(layout.message)? != described.schema() {
-            return Err(TableError::Foreign("its columns are others"));
+        let mut layout = None;
+        for known in layouts {
+            if &parse_message_type(known.message)? == described.schema() {
+                layout = Some(*known);
+            }
         }
-        Ok(Self {
+        let layout = layout.ok_or(TableError::Foreign("its columns are others"))?;
+        let table = Self {
             file: Box::new(file),
             check: Box::new(|_| Ok(())),
             metadata,
             next_group: 0,
             readers: Vec::new(),
             batch: Vec::new(),
-        })
+        };
+        Ok((table, layout))
     }
 
     /// Returns a value of the metadata.

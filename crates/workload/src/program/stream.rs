@@ -81,8 +81,11 @@ where
             Some(free) => free,
         };
         Ok(Next::Request(Request {
+            tag: Tag {
+                process: access.process,
+                ..Tag::default()
+            },
             access,
-            tag: Tag::default(),
             asked,
             counts: Time::ZERO,
             data: None,

@@ -72,6 +72,7 @@ mod tests {
             offset,
             len,
             disk,
+            process: 0,
         };
         let found = survey(plain([
             access(0, Op::Write, 4_000, 1_000, 0),
