@@ -39,8 +39,12 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     let usable = |(x, y): &&(f64, f64)| x.is_finite() && y.is_finite() && *y > 0.0;
     let points: Vec<(f64, f64)> = points.iter().filter(usable).copied().collect();
     let weight = |y: f64| 1.0 / (y * y);
-    let sum =
-        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|&(x, y)| weight(y) * of(x, y)).sum::<f64>();
+    let sum = |of: &dyn Fn(f64, f64) -> f64| {
+        points
+            .iter()
+            .map(|&(x, y)| weight(y) * of(x, y))
+            .sum::<f64>()
+    };
     let total = sum(&|_, _| 1.0);
     let (mean_x, mean_y) = (sum(&|x, _| x) / total, sum(&|_, y| y) / total);
     let spread = sum(&|x, _| (x - mean_x).powi(2));
@@ -118,7 +122,10 @@ mod tests {
     #[test]
     fn one_place_is_no_line_and_two_have_no_interval() {
         assert_eq!(fit(&[]), None);
-        assert_eq!(fit(&[(1.0, 2.0), (1.0, 3.0), (f64::NAN, 1.0), (2.0, 0.0)]), None);
+        assert_eq!(
+            fit(&[(1.0, 2.0), (1.0, 3.0), (f64::NAN, 1.0), (2.0, 0.0)]),
+            None
+        );
         let two = fit(&[(1.0, 3.0), (2.0, 5.0)]).unwrap();
         assert!((two.at_zero.value - 1.0).abs() < 1e-12 && two.at_zero.half.is_none());
     }
