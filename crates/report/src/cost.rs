@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 /// Returns the text for the terminal.
 pub fn text(cost: &WriteCost, screen: Screen) -> String {
-    let mut text = format!("{}\n\n", verdict(cost));
+    let mut text = format!("{}\n\n{}\n\n", heading(cost), verdict(cost));
     for (name, value) in facts(cost) {
         let _ = writeln!(text, "{name:<10}{value}");
     }
@@ -33,7 +33,7 @@ pub fn page(cost: &WriteCost) -> String {
     let tables = tables(cost);
     let body = html! {
         header {
-            h1 { "The cost of a write on " (cost.target) }
+            h1 { (heading(cost)) }
             p.told { (unbroken(&verdict(cost))) }
             dl.facts { @for (name, value) in facts(cost) { (fact(name, &value)) } }
         }
@@ -70,12 +70,11 @@ fn section(table: &Table) -> Markup {
 }
 
 fn verdict(cost: &WriteCost) -> String {
-    format!(
-        "{}: {}: {}.",
-        cost.target,
-        cost.verdict.words(),
-        cost.reason
-    )
+    format!("{}: {}.", cost.verdict.words(), cost.reason)
+}
+
+fn heading(cost: &WriteCost) -> String {
+    format!("The cost of a write on {}", cost.target)
 }
 
 fn facts(cost: &WriteCost) -> Vec<(&'static str, String)> {
@@ -84,7 +83,6 @@ fn facts(cost: &WriteCost) -> Vec<(&'static str, String)> {
         facts.push(("T_merge", with_interval(&fit.merge_ns, ns)));
         facts.push(("B", with_interval(&fit.bytes_per_s, rate)));
         facts.push(("error", errors(fit)));
-        facts.push(("request", format!("{} without a merge", ns(fit.request_ns))));
     }
     facts.push((
         "cost",

@@ -164,7 +164,7 @@ pub fn measure(
         seed: config.seed,
         sector_bytes,
         verdict,
-        reason: reason + note(&block),
+        reason: reason + note(&block) + head(&info),
         block,
         fit,
         predictions,
@@ -180,6 +180,13 @@ fn note(block: &Block) -> &'static str {
             "; the search found no logical block that can be fitted, and a usual one was assumed"
         }
         Source::Search | Source::Profile | Source::Given => "",
+    }
+}
+
+fn head(info: &DeviceInfo) -> &'static str {
+    match info.rotational {
+        Some(true) => "; on a disk T_merge is the positioning time, T_pos of the paper",
+        Some(false) | None => "",
     }
 }
 

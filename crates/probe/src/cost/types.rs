@@ -91,10 +91,10 @@ impl Verdict {
     /// The verdict in words.
     pub const fn words(self) -> &'static str {
         match self {
-            Verdict::Fits => "the model fits",
-            Verdict::Misfit => "the model does not fit",
-            Verdict::NoMerge => "no merge: the model does not apply",
-            Verdict::Undecided => "undecided",
+            Verdict::Fits => "The model fits",
+            Verdict::Misfit => "The model does not fit",
+            Verdict::NoMerge => "No merge, and the model does not apply",
+            Verdict::Undecided => "Undecided",
         }
     }
 }
