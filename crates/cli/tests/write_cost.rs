@@ -27,7 +27,7 @@ fn the_result_fits_a_screen_and_is_kept() {
         text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
     );
-    assert!(text.lines().count() <= 60, "{text}");
+    assert!(text.lines().count() <= 50, "{text}");
     for part in [
         "The model fits",
         "T_merge",

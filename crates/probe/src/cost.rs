@@ -10,6 +10,7 @@
 //! Not here: drives that are read, more than one request in flight, and the state of a file system.
 
 mod fit;
+mod judge;
 mod measure;
 mod search;
 mod sets;

@@ -9,7 +9,7 @@ use crate::table::Table;
 use crate::words;
 use crate::wrap::unbroken;
 use fathom_probe::cost::{
-    Block, Cause, Estimated, Figure, Fit, Order, Prediction, Row, Source, WriteCost,
+    Block, Cause, Causes, Estimated, Figure, Fit, Order, Prediction, Row, Source, WriteCost,
 };
 use maud::{Markup, html};
 use std::fmt::Write as _;
@@ -187,48 +187,48 @@ fn prediction_table(predictions: &[Prediction]) -> Table {
 }
 
 fn spike_table(figures: &[Figure]) -> Table {
-    let mut table = Table::new(
-        "Spikes by cause (Figure 1)",
-        "",
-        [
-            "requests",
-            "in the band",
-            "band ends at",
-            "cause of spikes",
-            "spikes",
-            "median",
-        ],
-    );
-    for figure in figures {
-        let order = order(figure.order);
-        let mut first = vec![
-            format!(
-                "{} {} {order}",
-                words::count(figure.requests),
-                words::bytes(figure.bytes)
-            ),
-            format!(
-                "{:.1} %",
-                100.0 * figure.in_band as f64 / figure.requests.max(1) as f64
-            ),
-            ns(figure.band_ns),
-        ];
-        if figure.causes.is_empty() {
-            first.extend(["none".to_owned(), "0".to_owned(), String::new()]);
-            table.rows.push(first);
-            continue;
-        }
-        for causes in &figure.causes {
-            let mut row = std::mem::replace(&mut first, vec![String::new(); 3]);
-            row.extend([
-                causes.cause.words().to_owned(),
-                words::count(causes.spikes),
-                ns(causes.median_ns),
-            ]);
-            table.rows.push(row);
-        }
+    let head = [
+        "requests",
+        "number",
+        "in band",
+        "band ends",
+        "cause",
+        "spikes",
+        "median",
+    ];
+    Table {
+        rows: figures.iter().flat_map(spike_rows).collect(),
+        ..Table::new("Spikes by cause (Figure 1)", "", head)
     }
-    table
+}
+
+/// Returns a row for each cause, the first one with the panel.
+fn spike_rows(figure: &Figure) -> Vec<Vec<String>> {
+    let share = figure.in_band as f64 / figure.requests.max(1) as f64;
+    let panel = vec![
+        format!("{} {}", words::bytes(figure.bytes), order(figure.order)),
+        words::count(figure.requests),
+        format!("{:.1} %", 100.0 * share),
+        ns(figure.band_ns),
+    ];
+    let cause = |causes: &Causes| {
+        let median = ns(causes.median_ns);
+        [
+            causes.cause.words().to_owned(),
+            words::count(causes.spikes),
+            median,
+        ]
+    };
+    let mut causes: Vec<[String; 3]> = figure.causes.iter().map(cause).collect();
+    if causes.is_empty() {
+        causes.push(["none".to_owned(), "0".to_owned(), String::new()]);
+    }
+    let blank = vec![String::new(); panel.len()];
+    let panels = std::iter::once(panel).chain(std::iter::repeat(blank));
+    panels
+        .zip(causes)
+        .map(|(panel, cause)| [panel, cause.to_vec()].concat())
+        .collect()
 }
 
 /// Returns the name of the order.

@@ -9,7 +9,7 @@ use super::fit::{Outcome, Sample, fit, median};
 use super::search::{self, Searched};
 use super::sets::{Shape, Space, sizes, tested};
 use super::spikes;
-use super::types::{Block, Config, CostError, Fit, Prediction, Source, WriteCost};
+use super::types::{Block, Config, CostError, Fit, Prediction, Source, Verdict, WriteCost};
 use super::writer::Writer;
 use crate::plan::Announcement;
 use fathom_base::Rng;
@@ -164,7 +164,7 @@ pub fn measure(
         seed: config.seed,
         sector_bytes,
         verdict,
-        reason: reason + note(&block) + head(&info),
+        reason: reason + note(&block) + head(&info, verdict),
         block,
         fit,
         predictions,
@@ -183,8 +183,9 @@ fn note(block: &Block) -> &'static str {
     }
 }
 
-fn head(info: &DeviceInfo) -> &'static str {
-    match info.rotational {
+fn head(info: &DeviceInfo, verdict: Verdict) -> &'static str {
+    let applies = matches!(verdict, Verdict::Fits | Verdict::Misfit);
+    match info.rotational.filter(|_| applies) {
         Some(true) => "; on a disk T_merge is the positioning time, T_pos of the paper",
         Some(false) | None => "",
     }

@@ -203,7 +203,7 @@ impl Cause {
             Cause::SwitchMerge => "switch merge",
             Cause::Collection => "garbage collection",
             Cause::MappingTable => "mapping table",
-            Cause::Earlier => "left from an earlier request",
+            Cause::Earlier => "earlier work",
             Cause::BufferStall => "buffer stall",
             Cause::Untraced => "not traced",
         }
