@@ -9,7 +9,7 @@ use crate::table::Table;
 use crate::words;
 use crate::wrap::unbroken;
 use fathom_probe::cost::{
-    Block, Cause, Causes, Estimated, Figure, Fit, Order, Prediction, Row, Source, WriteCost,
+    Block, Cause, Causes, Estimated, Figure, Fit, Prediction, Row, Source, WriteCost,
 };
 use maud::{Markup, html};
 use std::fmt::Write as _;
@@ -29,7 +29,10 @@ pub fn text(cost: &WriteCost, screen: Screen) -> String {
 /// Returns the page.
 pub fn page(cost: &WriteCost) -> String {
     let lead = charts::lead(cost);
-    let panels: Vec<Chart> = cost.figures.iter().enumerate().map(charts::panel).collect();
+    let panels: Vec<Chart> = (0..)
+        .zip(&cost.figures)
+        .map(|(number, figure)| charts::panel(number, figure))
+        .collect();
     let tables = tables(cost);
     let body = html! {
         header {
@@ -206,7 +209,7 @@ fn spike_table(figures: &[Figure]) -> Table {
 fn spike_rows(figure: &Figure) -> Vec<Vec<String>> {
     let share = figure.in_band as f64 / figure.requests.max(1) as f64;
     let panel = vec![
-        format!("{} {}", words::bytes(figure.bytes), order(figure.order)),
+        format!("{} {}", words::bytes(figure.bytes), figure.order.words()),
         words::count(figure.requests),
         format!("{:.1} %", 100.0 * share),
         ns(figure.band_ns),
@@ -229,14 +232,6 @@ fn spike_rows(figure: &Figure) -> Vec<Vec<String>> {
         .zip(causes)
         .map(|(panel, cause)| [panel, cause.to_vec()].concat())
         .collect()
-}
-
-/// Returns the name of the order.
-fn order(order: Order) -> &'static str {
-    match order {
-        Order::Random => "random",
-        Order::Sequential => "sequential",
-    }
 }
 
 fn notes(cost: &WriteCost) -> Vec<String> {

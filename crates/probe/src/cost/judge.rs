@@ -1,7 +1,7 @@
 //! Decides whether the fitted model describes the drive.
 //!
 //! A drive without merges also takes a constant time for each request, and garbage collection makes every random byte
-//! dearer, so a line through the times proves nothing. The model must have what makes it one of merges:
+//! more expensive, so a line through the times proves nothing. The model must have what makes it one of merges:
 //! - A set at a random place costs more than one that follows the last one, by a time in which at least a sixteenth of a
 //!   logical block could be written. A merge rewrites the block; reading and writing again a page does not come near.
 //! - B is that of sequential writes, within a factor of three. Collection moves data for each byte, a merge for each block.
@@ -21,11 +21,12 @@ const ERROR_MAX: f64 = 0.1;
 
 /// Returns the verdict on a model of sectors of `sector_bytes` in logical blocks of `block_bytes`, and why.
 pub(super) fn judge(fit: &Fit, sector_bytes: u64, block_bytes: u64) -> (Verdict, String) {
-    let no_merge = merge_is_small(fit, block_bytes).or_else(|| bytes_are_dear(fit, sector_bytes));
+    let no_merge =
+        merge_is_small(fit, block_bytes).or_else(|| sectors_cost_more(fit, sector_bytes));
     if let Some(reason) = no_merge {
         return (Verdict::NoMerge, reason);
     }
-    if let Some(reason) = block_is_none(fit) {
+    if let Some(reason) = block_is_wrong(fit) {
         return (Verdict::Misfit, reason);
     }
     let low = fit.merge_ns.low;
@@ -60,7 +61,7 @@ fn merge_is_small(fit: &Fit, block_bytes: u64) -> Option<String> {
     })
 }
 
-fn bytes_are_dear(fit: &Fit, sector_bytes: u64) -> Option<String> {
+fn sectors_cost_more(fit: &Fit, sector_bytes: u64) -> Option<String> {
     let largest: &Row = fit.rows.iter().rfind(|row| row.fitted)?;
     let sequential = (largest.sectors * sector_bytes) as f64 * 1e9 / largest.sequential_ns;
     let ratio = sequential / fit.bytes_per_s.value;
@@ -72,7 +73,7 @@ fn bytes_are_dear(fit: &Fit, sector_bytes: u64) -> Option<String> {
     })
 }
 
-fn block_is_none(fit: &Fit) -> Option<String> {
+fn block_is_wrong(fit: &Fit) -> Option<String> {
     let whole = fit.rows.iter().find(|row| !row.fitted)?;
     let ratio = whole.measured.value / whole.sequential_ns;
     (ratio > BLOCK_RATIO_MAX).then(|| {

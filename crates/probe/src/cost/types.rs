@@ -160,6 +160,16 @@ pub enum Order {
     Sequential,
 }
 
+impl Order {
+    /// The order in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Order::Random => "random",
+            Order::Sequential => "sequential",
+        }
+    }
+}
+
 /// The cause of a spike, from the counters of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,5 @@
 //! The figures of the page: the fit, the search, and the panels of Figure 1.
 
-use super::order;
 use crate::chart::{Axis, Chart, Interval, Mode, Scale, Series, Unit};
 use crate::words;
 use fathom_probe::cost::{Cause, Figure, Fit, Rate, WriteCost};
@@ -82,7 +81,7 @@ fn search_chart(rates: &[Rate]) -> Chart {
 }
 
 /// Returns a panel of Figure 1.
-pub(super) fn panel((index, figure): (usize, &Figure)) -> Chart {
+pub(super) fn panel(number: usize, figure: &Figure) -> Chart {
     let responses = || (0_u32..).map(f64::from).zip(&figure.responses);
     let points = |spike: Option<Cause>| -> Vec<(f64, Option<f64>)> {
         let of = responses().filter(|(_, response)| response.spike == spike);
@@ -113,8 +112,8 @@ pub(super) fn panel((index, figure): (usize, &Figure)) -> Chart {
         false => Scale::Zero,
     };
     Chart {
-        id: format!("panel-{index}"),
-        title: format!("{}, {}", words::bytes(figure.bytes), order(figure.order)),
+        id: format!("panel-{number}"),
+        title: format!("{}, {}", words::bytes(figure.bytes), figure.order.words()),
         note: drawn(figure),
         x: Axis::new("request", Unit::Number, Scale::Zero),
         y: Axis::new("response time", Unit::Ns, scale),
