@@ -25,6 +25,7 @@ fn the_help_of_every_subcommand() {
         "convert",
         "study",
         "compare",
+        "write-cost",
         "reproduce",
         "list",
         "explain",
