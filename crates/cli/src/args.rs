@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod capture;
+mod cost;
 mod look;
 mod probe;
 mod run;
@@ -11,6 +12,7 @@ mod value;
 
 pub(crate) use accuracy::AccuracyArgs;
 pub(crate) use capture::{CaptureArgs, Event};
+pub(crate) use cost::WriteCostArgs;
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
@@ -66,6 +68,9 @@ pub(crate) enum Command {
     /// Put runs of workloads side by side, with intervals
     #[command(after_help = texts::COMPARE)]
     Compare(CompareArgs),
+    /// Fit a model of what a write costs to a drive, and test it
+    #[command(after_help = texts::WRITE_COST)]
+    WriteCost(Box<WriteCostArgs>),
     /// Run a paper's experiments again and test its claims
     #[command(after_help = texts::REPRODUCE)]
     Reproduce(ReproduceArgs),

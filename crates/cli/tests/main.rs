@@ -29,3 +29,4 @@ mod screen;
 mod state;
 mod study;
 mod usage;
+mod write_cost;

@@ -67,6 +67,15 @@ fn runs_and_their_comparison_are_described() {
 }
 
 #[test]
+fn the_cost_of_a_write_is_described() {
+    let dir = tempfile::tempdir().unwrap();
+    let cost = "write-cost model:ssd-a --block 4MiB --total 64MiB --quiet --out cost";
+    described(dir.path(), "write-cost", cost);
+    let stored = std::fs::read(dir.path().join("cost/write-cost.json")).unwrap();
+    schema::check("write-cost", &serde_json::from_slice(&stored).unwrap());
+}
+
+#[test]
 fn lists_are_described() {
     let dir = tempfile::tempdir().unwrap();
     described(dir.path(), "list", "list");

@@ -26,6 +26,7 @@ fn the_help_of_every_subcommand() {
         "capture",
         "study",
         "compare",
+        "write-cost",
         "reproduce",
         "list",
         "explain",

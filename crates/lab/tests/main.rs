@@ -9,6 +9,7 @@ mod accuracy;
 mod bits;
 mod blocks;
 mod budget;
+mod cost;
 mod cut_short;
 mod examples;
 mod front;

@@ -27,6 +27,7 @@
 pub mod about;
 mod catalog;
 mod config;
+pub mod cost;
 mod error;
 mod paper;
 mod parameters;

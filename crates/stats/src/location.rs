@@ -5,7 +5,7 @@
 //!
 //! [`quantile`], [`median`] and [`mad`] ignore values that are not finite. A function without enough values returns `None`.
 
-use crate::law::normal_quantile;
+use crate::law::{binomial_tail, normal_quantile};
 
 /// Returns the finite values, ascending.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
@@ -46,6 +46,20 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 /// Returns the median.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
+}
+
+/// Returns a distribution-free interval for the median (David and Nagaraja, "Order Statistics", 7.1): the narrowest pair of
+/// order statistics, equally far from both ends, that holds it in at least 95 % of cases. `None` below six values.
+pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
+    let ascending = sorted(values);
+    let count = ascending.len() as u64;
+    let missed = |cut: u64| Some(2.0 * binomial_tail(0.5, count, count.checked_sub(cut + 1)?)?);
+    // With `cut` values cut off at each end, the median is missed if more than `count - cut - 1` lie on one side of it.
+    let cut = (0..count / 2)
+        .take_while(|&cut| missed(cut).is_some_and(|missed| missed <= 0.05))
+        .last()?;
+    let last = ascending.len().checked_sub(1 + cut as usize)?;
+    Some((*ascending.get(cut as usize)?, *ascending.get(last)?))
 }
 
 /// Returns the median absolute deviation from the median, not scaled.
@@ -102,6 +116,16 @@ mod tests {
     fn the_deviation_by_hand() {
         // Deviations from the median 3 are 2, 1, 0, 1 and 97; their median is 1.
         assert_eq!(mad(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
+    }
+
+    #[test]
+    fn the_interval_of_a_median_is_that_of_the_tables() {
+        // Tables of the sign test: with 12 values ranks 3 to 10 (96.1 %), with 6 ranks 1 to 6 (96.9 %), with 5 none.
+        let values: Vec<f64> = (1..=12).map(f64::from).collect();
+        assert_eq!(median_interval(&values), Some((3.0, 10.0)));
+        assert_eq!(median_interval(&values[..6]), Some((1.0, 6.0)));
+        assert_eq!(median_interval(&values[..5]), None);
+        assert_eq!(median_interval(&[]), None);
     }
 
     #[test]

@@ -78,6 +78,19 @@ Example:
   fathom run generate:uniform --on model:epo --buffer epo --out runs/epo
   fathom compare runs/lru runs/epo";
 
+pub(super) const WRITE_COST: &str = "\
+The model (greedy-space, III): n sectors in one logical block of L sectors take T_merge + n S / B,
+and sets in several blocks add up. The command finds L by the paper's search, fits T_merge and B,
+predicts other sets and measures them too, and times every request of sequential and random writes
+(Figure 1). A modelled drive says what caused each spike: a merge, a collection, a full buffer.
+
+On a drive that maps by page there is no merge; the verdict says so.
+
+Examples:
+  fathom write-cost model:mtron-sata7035 --out runs/cost
+  fathom write-cost model:nvme --block 4MiB --total 256MiB
+  fathom write-cost /mnt/data --size 4GiB --block 4MiB";
+
 pub(super) const REPRODUCE: &str = "\
 Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in
 its direction only, does not hold, or cannot be told. `fathom list studies` shows the papers,

@@ -63,7 +63,11 @@ pub(super) fn only(reads: &[SetKind], dir: &Path, command: &str) -> Result<(), F
         SetKind::Measurement => {
             format!("`fathom report {dir}` renders its page, `fathom solve {dir}` answers it again")
         }
-        SetKind::Turns | SetKind::Study | SetKind::Paper | SetKind::Comparison => {
+        SetKind::Turns
+        | SetKind::Study
+        | SetKind::Paper
+        | SetKind::WriteCost
+        | SetKind::Comparison => {
             format!(
                 "its page is {dir}/{REPORT_FILE}; run the command again with `--out` to renew it"
             )

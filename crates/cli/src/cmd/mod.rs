@@ -23,6 +23,7 @@ mod save;
 mod solve;
 mod study;
 mod workload;
+mod write_cost;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Study(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::WriteCost(args) => write_cost::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -21,13 +21,15 @@ pub const SUMMARY_FILE: &str = "summary.txt";
 pub const CELLS_FILE: &str = "cells.csv";
 /// A reproduced paper: all measurements.
 pub const RESULTS_FILE: &str = "results.json";
+/// The write-cost model of a drive: everything measured.
+pub const COST_FILE: &str = "write-cost.json";
 /// The sums of the files beside it.
 pub const SUMS_FILE: &str = "sums.txt";
 /// A trace before it is renamed.
 pub(crate) const TRACE_FILE: &str = "trace";
 
 /// All names that a file can have in a staging directory.
-pub(super) const NAMES: [&str; 10] = [
+pub(super) const NAMES: [&str; 11] = [
     RECORD_FILE,
     PROFILE_FILE,
     RUN_FILE,
@@ -37,6 +39,7 @@ pub(super) const NAMES: [&str; 10] = [
     SUMMARY_FILE,
     CELLS_FILE,
     RESULTS_FILE,
+    COST_FILE,
     TRACE_FILE,
 ];
 

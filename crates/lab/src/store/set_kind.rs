@@ -1,8 +1,8 @@
 //! The kinds of file sets. A directory holds only one kind.
 
 use super::names::{
-    AB_FILE, CELLS_FILE, PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RESULTS_FILE, RUN_FILE,
-    SUMMARY_FILE,
+    AB_FILE, CELLS_FILE, COST_FILE, PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RESULTS_FILE,
+    RUN_FILE, SUMMARY_FILE,
 };
 
 /// Kind of a set of files.
@@ -18,18 +18,21 @@ pub enum SetKind {
     Study,
     /// A reproduced paper; its studies are in directories beside it.
     Paper,
+    /// The write-cost model of a drive.
+    WriteCost,
     /// A comparison of runs: a report alone.
     Comparison,
 }
 
 impl SetKind {
     /// The kinds that have files of their own.
-    pub(super) const MARKED: [Self; 5] = [
+    pub(super) const MARKED: [Self; 6] = [
         Self::Measurement,
         Self::Run,
         Self::Turns,
         Self::Study,
         Self::Paper,
+        Self::WriteCost,
     ];
 
     /// Returns the files that no other kind has.
@@ -40,6 +43,7 @@ impl SetKind {
             Self::Turns => &[AB_FILE],
             Self::Study => &[SUMMARY_FILE, CELLS_FILE],
             Self::Paper => &[RESULTS_FILE],
+            Self::WriteCost => &[COST_FILE],
             Self::Comparison => &[],
         }
     }
@@ -52,6 +56,7 @@ impl SetKind {
             Self::Turns => "a run of `fathom run --ab`",
             Self::Study => "a study",
             Self::Paper => "a paper that was run again",
+            Self::WriteCost => "a run of `fathom write-cost`",
             Self::Comparison => "a comparison",
         }
     }
