@@ -16,7 +16,7 @@ pub(crate) struct WriteCostArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) profile: Option<PathBuf>,
     /// The request sizes of Figure 1 [default: a 64th and an 8th of the logical block, and the whole]
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', num_args = 1..=6)]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',')]
     pub(crate) sizes: Vec<Bytes>,
     /// How much is written for each panel of Figure 1
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]

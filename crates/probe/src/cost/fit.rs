@@ -42,7 +42,7 @@ pub(super) fn fit(samples: &[Sample], sector_bytes: u64, block_bytes: u64) -> Ou
     let lines = (line::fit(&random), line::fit(&sequential));
     let (Some(model), Some(null), true) = (lines.0, lines.1, random.len() >= SIZES_MIN) else {
         return open(&format!(
-            "there are {} sizes below L, and a fit needs {SIZES_MIN}",
+            "sizes below L: {}; a fit needs {SIZES_MIN}",
             random.len()
         ));
     };
