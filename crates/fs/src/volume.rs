@@ -8,7 +8,8 @@
 use crate::alloc::{Allocator, What};
 use crate::block::{Extent, FileId, GROUP_BLOCKS, ROOT};
 use crate::error::FsError;
-use crate::ext::{Directory, ExtFormat, Geometry, Inodes, Nodes};
+use crate::ext::{Directory, ExtFormat, Geometry, Inodes, Nodes, Version};
+use crate::journal::{Journal, Tags};
 use crate::map::Map;
 use crate::space::Space;
 
@@ -123,6 +124,16 @@ impl Volume {
     fn file(&self, id: FileId) -> Result<&File, FsError> {
         let file = self.files.get(id.0 as usize).and_then(Option::as_ref);
         file.map(Box::as_ref).ok_or(FsError::Missing(id))
+    }
+
+    /// An empty journal; none for ext2.
+    pub(crate) fn new_journal(&self) -> Option<Journal> {
+        let tags = match self.geometry.format.version {
+            Version::Ext2 => return None,
+            Version::Ext3 => Tags::Short,
+            Version::Ext4 => Tags::Long,
+        };
+        Some(Journal::new(self.geometry.journal.clone(), tags))
     }
 
     pub(crate) fn take_out(&mut self, id: FileId) -> Result<Box<File>, FsError> {

@@ -4,7 +4,7 @@
 use fathom_base::Rng;
 use fathom_fs::alloc::{Allocator, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
 use fathom_fs::ext::{ExtFormat, Version};
-use fathom_fs::{BLOCK_BYTES, FileId, Player, Space, Synced, Volume};
+use fathom_fs::{BLOCK_BYTES, Extent, FileId, Player, Purpose, Space, Volume, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn recorded(name: &str) -> Option<String> {
 }
 
 /// Plays recorded operations. Returns what each sync wrote.
-fn play(player: &mut Player, operations: &str) -> Vec<Synced> {
+fn play(player: &mut Player, operations: &str) -> Vec<Vec<Write>> {
     let mut files: BTreeMap<&str, FileId> = BTreeMap::new();
     let mut syncs = Vec::new();
     for line in operations.lines() {
@@ -59,19 +59,23 @@ fn play(player: &mut Player, operations: &str) -> Vec<Synced> {
     syncs
 }
 
+fn data(sync: &[Write]) -> impl Iterator<Item = Extent> + '_ {
+    let data = sync.iter().filter(|write| write.purpose == Purpose::Data);
+    data.map(|write| write.extent)
+}
+
 /// The bytes of data of each sync, up to the last that wrote some.
-fn bytes(syncs: &[Synced]) -> Vec<u64> {
-    let of =
-        |sync: &Synced| sync.data.iter().map(|extent| extent.blocks).sum::<u64>() * BLOCK_BYTES;
+fn bytes(syncs: &[Vec<Write>]) -> Vec<u64> {
+    let of = |sync: &Vec<Write>| data(sync).map(|extent| extent.blocks).sum::<u64>() * BLOCK_BYTES;
     let mut bytes: Vec<u64> = syncs.iter().map(of).collect();
     while bytes.pop_if(|bytes| *bytes == 0).is_some() {}
     bytes
 }
 
 /// Mean number of logical blocks with data, over the syncs that wrote data.
-fn touched(syncs: &[Synced]) -> f64 {
-    let of = |sync: &Synced| {
-        let extents = sync.data.iter();
+fn touched(syncs: &[Vec<Write>]) -> f64 {
+    let of = |sync: &Vec<Write>| {
+        let extents = data(sync);
         let blocks = extents
             .flat_map(|extent| extent.start / LOGICAL_BLOCK..=(extent.end() - 1) / LOGICAL_BLOCK);
         blocks.collect::<BTreeSet<u64>>().len()
