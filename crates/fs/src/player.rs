@@ -1,27 +1,44 @@
 //! File operations on a volume without time: what each sync writes.
 //!
 //! Everything is cached: a write makes pages dirty, a sync writes them, and the dirty pages of a deleted file are never
-//! written. Data is written file by file, in the order in which the files became dirty, in order of pages; then the
-//! metadata. Pages get their blocks when they are written to the drive (delayed allocation), or one by one when the
+//! written. As `sync` of Linux does, it writes the data file by file, in the order in which the files became dirty, in
+//! order of pages; then the transaction into the journal; then the changed metadata to its place. No transaction ends
+//! before (Linux commits one every 5 s, and writes metadata to its place after 30 s). Pages get their blocks when they are written to the drive (delayed allocation), or one by one when the
 //! program writes them, with calls of 4 KiB.
 
 use crate::alloc::Allocator;
 use crate::block::{BLOCK_BYTES, Extent, FileId, ROOT};
 use crate::error::FsError;
+use crate::journal::Journal;
 use crate::space::Space;
 use crate::volume::Volume;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// What a sync writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Synced {
-    /// Data, in order.
-    pub data: Vec<Extent>,
-    /// Blocks of metadata, each once, in order of place.
-    pub metadata: Vec<u64>,
-    /// Blocks of metadata that were freed: the journal must not replay them.
-    pub revoked: Vec<u64>,
+/// What a write is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Data of a file.
+    Data,
+    /// Metadata at its place, to make room in the journal.
+    Checkpoint,
+    /// The super block of the journal.
+    JournalSuper,
+    /// Changed metadata in the journal, with descriptors and revoke records.
+    Log,
+    /// The commit block. The drive's cache is flushed before it, and it is forced to the medium.
+    Commit,
+    /// Metadata at its place.
+    Metadata,
+}
+
+/// A write of a sync.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The blocks.
+    pub extent: Extent,
 }
 
 /// The dirty pages of a file.
@@ -43,12 +60,15 @@ pub struct Player {
     /// Number of dirty pages that have no block yet.
     homeless: u64,
     freed: Vec<Extent>,
+    /// None for ext2.
+    journal: Option<Journal>,
 }
 
 impl Player {
     /// Begins with nothing dirty. `delayed`: blocks are allocated when pages are written to the drive.
     pub fn new(volume: Volume, delayed: bool) -> Self {
         Self {
+            journal: volume.new_journal(),
             volume,
             delayed,
             order: Vec::new(),
@@ -152,18 +172,16 @@ impl Player {
         Ok(())
     }
 
-    /// Writes all that is dirty.
+    /// Writes all that is dirty. Returns the writes in order.
     ///
     /// # Errors
     /// See [`Volume::allocate`].
-    pub fn sync(&mut self) -> Result<Synced, FsError> {
+    pub fn sync(&mut self) -> Result<Vec<Write>, FsError> {
         let mut data = Vec::new();
-        for (&file, dirty) in self
-            .order
-            .iter()
-            .filter_map(|file| self.dirty.get_key_value(file))
-        {
-            self.volume.announce(file, dirty.pages.iter().copied());
+        for file in &self.order {
+            if let Some(dirty) = self.dirty.get(file) {
+                self.volume.announce(*file, dirty.pages.iter().copied());
+            }
         }
         for file in std::mem::take(&mut self.order) {
             let dirty = self.dirty.remove(&file).unwrap_or_default();
@@ -178,12 +196,31 @@ impl Player {
             }
         }
         self.volume.announced();
+        let mut writes = Vec::new();
+        add(&mut writes, Purpose::Data, data);
+        self.commit(&mut writes);
         self.volume.release(&std::mem::take(&mut self.freed));
-        Ok(Synced {
-            data,
-            metadata: self.volume.take_changed(),
-            revoked: self.volume.take_revoked(),
-        })
+        Ok(writes)
+    }
+
+    /// Writes the changed metadata: into the journal, then to its place.
+    fn commit(&mut self, writes: &mut Vec<Write>) {
+        let changed = self.volume.take_changed();
+        let revoked = self.volume.take_revoked();
+        let Some(journal) = &mut self.journal else {
+            return add(writes, Purpose::Metadata, joined(&changed));
+        };
+        for block in changed {
+            journal.change(block);
+            if journal.is_full() {
+                commit(journal, writes);
+            }
+        }
+        revoked.into_iter().for_each(|block| journal.revoke(block));
+        commit(journal, writes);
+        let placed = journal.not_in_place();
+        placed.iter().for_each(|&block| journal.placed(block));
+        add(writes, Purpose::Metadata, joined(&placed));
     }
 
     fn write_back(
@@ -210,4 +247,38 @@ impl Player {
         }
         Ok(())
     }
+}
+
+/// Commits the running transaction.
+fn commit(journal: &mut Journal, writes: &mut Vec<Write>) {
+    if journal.is_idle() {
+        return;
+    }
+    let single = |block: u64| Extent::new(block, 1);
+    let checkpoint = journal.in_the_way();
+    checkpoint.iter().for_each(|&block| journal.placed(block));
+    add(writes, Purpose::Checkpoint, joined(&checkpoint));
+    let tail = journal.super_block().map(single);
+    add(writes, Purpose::JournalSuper, tail.into_iter().collect());
+    let commit = journal.begin().unwrap_or_default();
+    add(writes, Purpose::Log, commit.log);
+    add(writes, Purpose::Commit, vec![single(commit.record)]);
+    journal.committed();
+}
+
+fn add(writes: &mut Vec<Write>, purpose: Purpose, extents: Vec<Extent>) {
+    let write = |extent| Write { purpose, extent };
+    writes.extend(extents.into_iter().map(write));
+}
+
+/// Joins blocks in order of place to runs.
+fn joined(blocks: &[u64]) -> Vec<Extent> {
+    let mut runs: Vec<Extent> = Vec::new();
+    for &block in blocks {
+        match runs.last_mut() {
+            Some(last) if last.end() == block => last.blocks += 1,
+            _ => runs.push(Extent::new(block, 1)),
+        }
+    }
+    runs
 }

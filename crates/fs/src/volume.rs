@@ -8,7 +8,8 @@
 use crate::alloc::{Allocator, What};
 use crate::block::{Extent, FileId, GROUP_BLOCKS, ROOT};
 use crate::error::FsError;
-use crate::ext::{Directory, ExtFormat, Geometry, Inodes, Nodes};
+use crate::ext::{Directory, ExtFormat, Geometry, Inodes, Nodes, Version};
+use crate::journal::{Journal, Tags};
 use crate::map::Map;
 use crate::space::Space;
 
@@ -125,6 +126,16 @@ impl Volume {
         file.map(Box::as_ref).ok_or(FsError::Missing(id))
     }
 
+    /// An empty journal; none for ext2.
+    pub(crate) fn new_journal(&self) -> Option<Journal> {
+        let tags = match self.geometry.format.version {
+            Version::Ext2 => return None,
+            Version::Ext3 => Tags::Short,
+            Version::Ext4 => Tags::Long,
+        };
+        Some(Journal::new(self.geometry.journal.clone(), tags))
+    }
+
     pub(crate) fn take_out(&mut self, id: FileId) -> Result<Box<File>, FsError> {
         let file = self.files.get_mut(id.0 as usize).and_then(Option::take);
         file.ok_or(FsError::Missing(id))
@@ -144,7 +155,7 @@ impl Volume {
     }
 
     /// Creates a file or directory with a name of `name_bytes` bytes. A file is open for writing until
-    /// [`Volume::close`].
+    /// [`Volume::open`] closes it.
     ///
     /// # Errors
     /// The parent does not exist or is no directory; the name is too long; no inode or no block for the entry is free.

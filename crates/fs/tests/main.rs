@@ -11,3 +11,4 @@
 mod allocators;
 mod files;
 mod golden;
+mod sync;

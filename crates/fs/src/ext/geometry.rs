@@ -49,6 +49,8 @@ pub(crate) struct Geometry {
     pub(crate) inodes_per_block: u64,
     /// Number of groups whose metadata lie together.
     flex: u64,
+    /// Descriptors of groups in a block.
+    descriptors_per_block: u64,
     /// Blocks of the group descriptors, and those reserved for growth.
     descriptors: u64,
     reserved: u64,
@@ -93,7 +95,8 @@ impl Geometry {
         } else {
             32
         };
-        let descriptors = (groups * descriptor_bytes).div_ceil(BLOCK_BYTES);
+        let descriptors_per_block = BLOCK_BYTES / descriptor_bytes;
+        let descriptors = groups.div_ceil(descriptors_per_block);
         let journal = match format.journal_blocks {
             0 => journal_blocks(blocks),
             given => given,
@@ -108,6 +111,7 @@ impl Geometry {
                 Version::Ext4 => format.flex_groups.max(1),
                 _ => 1,
             },
+            descriptors_per_block,
             descriptors,
             // Room to grow a thousandfold (`resize_inode`), at most a block of pointers.
             reserved: (descriptors * 1023).min(1024 - descriptors.min(1024)),
@@ -211,7 +215,7 @@ impl Geometry {
 
     /// The block of the descriptor of a group.
     pub(crate) fn descriptor(&self, group: u64) -> u64 {
-        1 + group / (self.groups.div_ceil(self.descriptors.max(1)))
+        1 + group / self.descriptors_per_block
     }
 
     /// Number of groups whose metadata lie together.

@@ -1,0 +1,339 @@
+//! The journal of ext3 and ext4 (JBD2) as the block layer sees it, in ordered mode.
+//!
+//! The running transaction gathers changed blocks of metadata and revoked ones. A commit writes, in this order and one
+//! behind the other in the log: blocks of revoke records, and for each run of changed blocks a descriptor with their tags
+//! followed by the blocks themselves; then, when all of these are written, the commit block, with a flush of the drive's
+//! cache before it and forced to the medium (a barrier). After the commit the changed blocks may be written to their
+//! places; a transaction's part of the log is free again when all of them are, or when a later transaction has committed
+//! them too, and the super block of the journal then names the new tail. A transaction that finds no room in the log waits
+//! until the oldest ones are checkpointed. After `fs/jbd2/{commit,checkpoint,journal,revoke}.c` of Linux 6.18.
+//!
+//! The caller writes the data of the transaction before the commit (ordered mode), and waits for what it writes.
+//! Left out: fast commits, asynchronous commits, credits of handles, and the contents of blocks.
+
+use crate::block::Extent;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Bytes of a descriptor or revoke block that are not tags or records: a header of 12 and a check sum of 4.
+const HEADER_BYTES: u64 = 16;
+/// Bytes of the identity that follows the first tag of a descriptor.
+const UUID_BYTES: u64 = 16;
+/// Share of the log that a transaction may take before it is committed (`j_max_transaction_buffers`).
+const LARGEST_SHARE: u64 = 4;
+
+/// The forms of tags and records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tags {
+    /// Tags of 8 bytes, revoke records of 4: ext3.
+    Short,
+    /// Tags of 16 bytes, records of 8: 64-bit block numbers and check sums, the default of ext4.
+    Long,
+}
+
+impl Tags {
+    /// Number of tags of a descriptor block.
+    fn per_descriptor(self) -> u64 {
+        let bytes = match self {
+            Tags::Short => 8,
+            Tags::Long => 16,
+        };
+        (crate::block::BLOCK_BYTES - HEADER_BYTES - UUID_BYTES) / bytes
+    }
+
+    /// Number of records of a revoke block.
+    fn per_revoke(self) -> u64 {
+        let bytes = match self {
+            Tags::Short => 4,
+            Tags::Long => 8,
+        };
+        (crate::block::BLOCK_BYTES - HEADER_BYTES) / bytes
+    }
+}
+
+/// What a commit writes into the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commit {
+    /// Blocks of the volume for revoke blocks, descriptors and changed blocks, in order.
+    pub(crate) log: Vec<Extent>,
+    /// The block of the commit block; it is written when all others are.
+    pub(crate) record: u64,
+}
+
+/// A transaction whose blocks are not all in their places.
+#[derive(Clone, Debug)]
+struct Pending {
+    /// Blocks of the log that it takes.
+    log: u64,
+    blocks: BTreeSet<u64>,
+}
+
+/// A journal.
+#[derive(Clone, Debug)]
+pub(crate) struct Journal {
+    /// The pieces of the journal, with its super block first.
+    pieces: Vec<Extent>,
+    tags: Tags,
+    /// Blocks of the log: those of the journal without its super block.
+    blocks: u64,
+    /// The next block of the log.
+    head: u64,
+    running: BTreeSet<u64>,
+    revoked: BTreeSet<u64>,
+    committing: Option<Pending>,
+    /// The oldest first.
+    pending: VecDeque<Pending>,
+    used: u64,
+    /// Whether the tail has moved since the super block of the journal was written.
+    moved: bool,
+}
+
+impl Journal {
+    /// Begins with an empty log in these pieces, of at least 64 blocks in all.
+    pub(crate) fn new(pieces: Vec<Extent>, tags: Tags) -> Self {
+        let all: u64 = pieces.iter().map(|piece| piece.blocks).sum();
+        Self {
+            pieces,
+            tags,
+            blocks: all.saturating_sub(1),
+            head: 0,
+            running: BTreeSet::new(),
+            revoked: BTreeSet::new(),
+            committing: None,
+            pending: VecDeque::new(),
+            used: 0,
+            moved: false,
+        }
+    }
+
+    /// Adds a changed block to the running transaction.
+    pub(crate) fn change(&mut self, block: u64) {
+        self.revoked.remove(&block);
+        self.running.insert(block);
+    }
+
+    /// Adds a freed block of metadata: it is not to be replayed, and needs not be written to its place.
+    pub(crate) fn revoke(&mut self, block: u64) {
+        self.running.remove(&block);
+        self.revoked.insert(block);
+        self.placed(block);
+    }
+
+    /// Returns whether nothing is to be committed.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.running.is_empty() && self.revoked.is_empty()
+    }
+
+    /// Returns whether a block may be written to its place: it is in no transaction that is not committed.
+    pub(crate) fn may_write(&self, block: u64) -> bool {
+        let committing = self.committing.as_ref();
+        !self.running.contains(&block)
+            && committing.is_none_or(|pending| !pending.blocks.contains(&block))
+    }
+
+    /// Returns whether the running transaction is so large that it must be committed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.needs() > self.blocks / LARGEST_SHARE
+    }
+
+    /// Blocks of the log that a commit of the running transaction takes, the commit block included.
+    fn needs(&self) -> u64 {
+        let changed = self.running.len() as u64;
+        let revokes = (self.revoked.len() as u64).div_ceil(self.tags.per_revoke());
+        changed + changed.div_ceil(self.tags.per_descriptor()) + revokes + 1
+    }
+
+    /// The committed blocks that are not in their places, in order of place.
+    pub(crate) fn not_in_place(&self) -> Vec<u64> {
+        let all = self.pending.iter().flat_map(|pending| &pending.blocks);
+        let blocks: BTreeSet<u64> = all
+            .copied()
+            .filter(|&block| self.may_write(block))
+            .collect();
+        blocks.into_iter().collect()
+    }
+
+    /// The blocks to write to their places before the log has room for a commit; none if it has.
+    pub(crate) fn in_the_way(&self) -> Vec<u64> {
+        let mut free = self.blocks.saturating_sub(self.used);
+        let mut blocks = BTreeSet::new();
+        for pending in &self.pending {
+            if free >= self.needs() {
+                break;
+            }
+            free += pending.log;
+            blocks.extend(&pending.blocks);
+        }
+        blocks
+            .into_iter()
+            .filter(|&block| self.may_write(block))
+            .collect()
+    }
+
+    /// Begins to commit the running transaction. `None` if there is nothing to commit, another commit is in progress, or
+    /// the log has no room ([`Journal::in_the_way`]).
+    pub(crate) fn begin(&mut self) -> Option<Commit> {
+        let needs = self.needs();
+        if self.is_idle() || self.committing.is_some() || self.used + needs > self.blocks {
+            return None;
+        }
+        let log = self.take(needs - 1);
+        let record = self.take(1).first().map_or(0, |extent| extent.start);
+        let blocks = std::mem::take(&mut self.running);
+        self.revoked.clear();
+        self.used += needs;
+        self.committing = Some(Pending { log: needs, blocks });
+        Some(Commit { log, record })
+    }
+
+    /// Takes blocks of the log, as blocks of the volume.
+    fn take(&mut self, blocks: u64) -> Vec<Extent> {
+        let mut taken: Vec<Extent> = Vec::new();
+        let mut left = blocks;
+        while left > 0 {
+            // The super block is the first block of the journal.
+            let (start, room) = self.place(self.head + 1);
+            let run = room.min(left);
+            taken.push(Extent::new(start, run));
+            self.head = (self.head + run) % self.blocks.max(1);
+            left -= run;
+        }
+        taken
+    }
+
+    /// The block of the volume of a block of the journal, and the number of blocks up to the end of its piece.
+    fn place(&self, block: u64) -> (u64, u64) {
+        let mut before = 0;
+        for piece in &self.pieces {
+            if block < before + piece.blocks {
+                let within = block - before;
+                return (piece.start + within, piece.blocks - within);
+            }
+            before += piece.blocks;
+        }
+        (0, 1)
+    }
+
+    /// Ends the commit: its record is on the medium.
+    pub(crate) fn committed(&mut self) {
+        let Some(committed) = self.committing.take() else {
+            return;
+        };
+        for earlier in &mut self.pending {
+            earlier
+                .blocks
+                .retain(|block| !committed.blocks.contains(block));
+        }
+        self.pending.push_back(committed);
+        self.advance();
+    }
+
+    /// Notes that a block was written to its place.
+    pub(crate) fn placed(&mut self, block: u64) {
+        for pending in &mut self.pending {
+            pending.blocks.remove(&block);
+        }
+        self.advance();
+    }
+
+    /// Frees the log of the oldest transactions that have nothing left to write.
+    fn advance(&mut self) {
+        while self
+            .pending
+            .front()
+            .is_some_and(|oldest| oldest.blocks.is_empty())
+        {
+            let freed = self.pending.pop_front().map_or(0, |oldest| oldest.log);
+            self.used -= freed;
+            self.moved = true;
+        }
+    }
+
+    /// Returns the block of the journal's super block if the tail has moved since the last call: it must be written before
+    /// the freed part of the log is.
+    pub(crate) fn super_block(&mut self) -> Option<u64> {
+        std::mem::take(&mut self.moved).then(|| self.place(0).0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> Journal {
+        // A super block and 99 blocks of the log, in two pieces.
+        Journal::new(
+            vec![Extent::new(1000, 40), Extent::new(5000, 60)],
+            Tags::Short,
+        )
+    }
+
+    #[test]
+    fn a_commit_has_revokes_descriptors_blocks_and_a_record() {
+        let mut journal = journal();
+        (1..=30).for_each(|block| journal.change(block));
+        let commit = journal.begin().unwrap();
+        // A descriptor and 30 blocks, then the record.
+        assert_eq!(commit.log, [Extent::new(1001, 31)]);
+        assert_eq!(commit.record, 1032);
+        assert!(!journal.may_write(7));
+        journal.committed();
+        assert!(journal.may_write(7) && journal.is_idle());
+        assert_eq!(journal.not_in_place().len(), 30);
+        journal.revoke(7);
+        journal.change(31);
+        let commit = journal.begin().unwrap();
+        // A revoke block, a descriptor, a block; 39 blocks of the log are in the first piece.
+        assert_eq!(commit.log, [Extent::new(1033, 3)]);
+        assert_eq!(commit.record, 1036);
+    }
+
+    #[test]
+    fn the_log_goes_around_and_a_full_one_waits_for_the_oldest() {
+        let mut journal = journal();
+        for round in 0..3 {
+            (1..=28).for_each(|block| journal.change(100 * round + block));
+            assert_eq!(journal.in_the_way(), []);
+            journal.begin().unwrap();
+            journal.committed();
+        }
+        assert_eq!(journal.super_block(), None);
+        (1..=28).for_each(|block| journal.change(300 + block));
+        assert_eq!(journal.begin(), None, "90 of 99 blocks are used");
+        let oldest: Vec<u64> = (1..=28).collect();
+        assert_eq!(journal.in_the_way(), oldest);
+        oldest.into_iter().for_each(|block| journal.placed(block));
+        assert_eq!(journal.super_block(), Some(1000));
+        assert_eq!(journal.super_block(), None);
+        let commit = journal.begin().unwrap();
+        // Blocks 91 to 99 of the log, then from its beginning.
+        assert_eq!(commit.log, [Extent::new(5051, 9), Extent::new(1001, 20)]);
+        assert_eq!(commit.record, 1021);
+    }
+
+    #[test]
+    fn a_block_that_is_committed_again_frees_the_earlier_transaction() {
+        let mut journal = journal();
+        for _ in 0..20 {
+            (1..=28).for_each(|block| journal.change(block));
+            assert!(journal.begin().is_some());
+            journal.committed();
+        }
+        assert_eq!(journal.super_block(), Some(1000));
+        assert_eq!(journal.in_the_way(), []);
+        assert!(!journal.is_full());
+        (1..=30).for_each(|block| journal.change(block));
+        assert!(journal.is_full());
+    }
+
+    #[test]
+    fn long_tags_need_more_descriptors() {
+        assert_eq!(
+            (Tags::Short.per_descriptor(), Tags::Long.per_descriptor()),
+            (508, 254)
+        );
+        assert_eq!(
+            (Tags::Short.per_revoke(), Tags::Long.per_revoke()),
+            (1020, 510)
+        );
+    }
+}
