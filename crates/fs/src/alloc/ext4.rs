@@ -29,15 +29,6 @@ use pools::Pools;
 use search::Search;
 pub use settings::Ext4Settings;
 
-/// Blocks set aside for pages of a file.
-#[derive(Clone, Copy, Debug)]
-struct Preallocated {
-    page: u64,
-    extent: Extent,
-    /// Blocks of it that are used; the others are set aside.
-    used: u64,
-}
-
 /// The multi-block allocator.
 #[derive(Clone, Debug)]
 pub struct Ext4 {
@@ -50,23 +41,24 @@ pub struct Ext4 {
     set_aside: u64,
 }
 
-/// Blocks set aside for a range of pages, with those that were used.
+/// Blocks set aside for a range of pages of a file, with those that were used.
 #[derive(Clone, Debug)]
 struct Preallocation {
-    range: Preallocated,
+    page: u64,
+    extent: Extent,
+    used: u64,
     /// One bit for each block, set if it is used.
     taken: Vec<u64>,
 }
 
 impl Preallocation {
     fn new(page: u64, extent: Extent) -> Self {
-        let range = Preallocated {
+        Self {
             page,
             extent,
             used: 0,
-        };
-        let taken = vec![0; extent.blocks.div_ceil(64) as usize];
-        Self { range, taken }
+            taken: vec![0; extent.blocks.div_ceil(64) as usize],
+        }
     }
 
     fn is_taken(&self, index: u64) -> bool {
@@ -75,22 +67,22 @@ impl Preallocation {
 
     /// Uses blocks for pages from `page` on, at most `most`.
     fn take(&mut self, page: u64, most: u64) -> Option<Extent> {
-        let Preallocated { extent, .. } = self.range;
-        let first = page.checked_sub(self.range.page)?;
+        let extent = self.extent;
+        let first = page.checked_sub(self.page)?;
         let end = extent.blocks.min(first.saturating_add(most));
         let free = (first..end).take_while(|&index| !self.is_taken(index));
         let blocks = free.count() as u64;
         for index in first..first + blocks {
             self.taken[(index / 64) as usize] |= 1 << (index % 64);
         }
-        self.range.used += blocks;
+        self.used += blocks;
         (blocks > 0).then(|| Extent::new(extent.start + first, blocks))
     }
 
     /// The blocks that are not used.
     fn rest(&self) -> Vec<Extent> {
         let mut rest: Vec<Extent> = Vec::new();
-        let Preallocated { extent, .. } = self.range;
+        let extent = self.extent;
         for index in (0..extent.blocks).filter(|&index| !self.is_taken(index)) {
             let block = extent.start + index;
             match rest.last_mut() {
@@ -122,7 +114,7 @@ impl Ext4 {
         let taken = ranges
             .iter_mut()
             .find_map(|range| range.take(page, want.blocks))?;
-        ranges.retain(|range| range.range.used < range.range.extent.blocks);
+        ranges.retain(|range| range.used < range.extent.blocks);
         self.set_aside -= taken.blocks;
         Some(taken)
     }
@@ -213,14 +205,11 @@ impl Ext4 {
         }
         let ranges = self.files.get(&want.file).into_iter().flatten();
         let (mut from, mut end) = (start, start + blocks);
-        for Preallocated {
-            page: at, extent, ..
-        } in ranges.map(|range| range.range)
-        {
-            if at + extent.blocks <= page {
-                from = from.max(at + extent.blocks);
-            } else if at > page {
-                end = end.min(at);
+        for range in ranges {
+            if range.page + range.extent.blocks <= page {
+                from = from.max(range.page + range.extent.blocks);
+            } else if range.page > page {
+                end = end.min(range.page);
             }
         }
         (from, end.max(page + 1) - from)
