@@ -15,10 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-/// A loop device over a file of 64 MiB.
+/// A loop device over a file of 64 MiB, and where tracefs is.
 struct Disk {
-    device: String,
-    name: String,
+    device: common::LoopDevice,
     tracing: PathBuf,
 }
 
@@ -38,26 +37,13 @@ impl Disk {
             eprintln!("skipped: tracefs is not mounted");
             return None;
         };
-        let file = dir.join("disk");
-        fs::File::create(&file).unwrap().set_len(64 << 20).unwrap();
-        let mut attach = Command::new("losetup");
-        let attached = attach.args(["--find", "--show"]).arg(&file).output();
-        let Some(attached) = attached.ok().filter(|out| out.status.success()) else {
-            eprintln!("skipped: this machine has no loop device to give");
-            return None;
-        };
-        let device = String::from_utf8(attached.stdout).unwrap();
-        let device = device.trim().to_owned();
-        Some(Self {
-            name: device.trim_start_matches("/dev/").to_owned(),
-            device,
-            tracing,
-        })
+        let device = common::LoopDevice::new(dir, 64 << 20)?;
+        Some(Self { device, tracing })
     }
 
     /// Numbers of requests and sectors that the kernel counted: read, written.
     fn counted(&self) -> [u64; 4] {
-        let stat = fs::read_to_string(format!("/sys/block/{}/stat", self.name)).unwrap();
+        let stat = fs::read_to_string(format!("/sys/block/{}/stat", self.device.name)).unwrap();
         let all: Vec<u64> = stat
             .split_whitespace()
             .map(|n| n.parse().unwrap())
@@ -81,12 +67,6 @@ impl Disk {
 
     fn instance(&self, process: u32) -> PathBuf {
         self.tracing.join(format!("instances/fathom-{process}"))
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
     }
 }
 
@@ -131,7 +111,7 @@ fn the_kernel_counts_the_same() {
         return;
     };
     let (before, tracing) = (disk.counted(), disk.tracing());
-    let device = &disk.device;
+    let device = &disk.device.path;
     let command = format!(
         "dd if=/dev/zero of={device} bs=16k count=100 seek=7 oflag=direct 2>/dev/null; \
          dd if={device} of=/dev/null bs=4k count=64 iflag=direct 2>/dev/null"
@@ -166,7 +146,7 @@ fn a_partition_has_offsets_of_its_own() {
     let Some(disk) = Disk::new(dir.path()) else {
         return;
     };
-    let device = &disk.device;
+    let device = &disk.device.path;
     let mut add = Command::new("addpart");
     let added = add.args([device, "1", "2048", "8192"]).status();
     let part = format!("{device}p1");
@@ -225,11 +205,11 @@ fn a_signal_ends_the_command_and_removes_the_instance() {
     };
     let command = format!(
         "dd if={} of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null; touch started; exec sleep 600",
-        disk.device
+        disk.device.path
     );
     let tracing = disk.tracing();
     for name in ["-INT", "-TERM", "-HUP"] {
-        let child = capture(dir.path(), &["--on", &disk.device], &command);
+        let child = capture(dir.path(), &["--on", &disk.device.path], &command);
         started(dir.path());
         let instance = disk.instance(child.id());
         assert!(instance.exists());
@@ -252,7 +232,7 @@ fn the_next_capture_removes_what_a_killed_one_left() {
     let Some(disk) = Disk::new(dir.path()) else {
         return;
     };
-    let on = ["--on", &disk.device];
+    let on = ["--on", &disk.device.path];
     let mut killed = capture(
         dir.path(),
         &on,
@@ -285,9 +265,9 @@ fn lost_events_are_an_error_unless_allowed() {
     };
     let command = format!(
         "kill -STOP $PPID; dd if={} of=/dev/null bs=512 count=20000 iflag=direct 2>/dev/null; kill -CONT $PPID",
-        disk.device
+        disk.device.path
     );
-    let options = ["--on", &disk.device, "--buffer", "64KiB", "--lossy"];
+    let options = ["--on", &disk.device.path, "--buffer", "64KiB", "--lossy"];
     let (code, said) = captured(dir.path(), &options[..4], &command);
     assert_eq!(code, Some(2), "{said}");
     assert!(
@@ -311,9 +291,9 @@ fn a_command_that_fails_has_a_trace_and_an_unknown_one_has_none() {
     };
     let command = format!(
         "dd if={} of=/dev/null bs=4k count=2 iflag=direct 2>/dev/null; kill -SEGV $$",
-        disk.device
+        disk.device.path
     );
-    let (code, said) = captured(dir.path(), &["--on", &disk.device], &command);
+    let (code, said) = captured(dir.path(), &["--on", &disk.device.path], &command);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("The command failed (signal: 11"), "{said}");
     assert_eq!(read(&dir.path().join("capture.parquet")).len(), 2);

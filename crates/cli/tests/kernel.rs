@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// A loop device whose scheduler is neither of the compared ones; restored on drop.
 struct Disk {
-    device: String,
+    device: common::LoopDevice,
     scheduler: PathBuf,
     before: String,
 }
@@ -23,27 +23,8 @@ const FOUND: &str = "mq-deadline";
 
 impl Disk {
     fn new(dir: &Path) -> Option<Self> {
-        if !common::root() {
-            eprintln!("skipped: a loop device needs root");
-            return None;
-        }
-        let file = dir.join("disk");
-        fs::File::create(&file).unwrap().set_len(32 << 20).unwrap();
-        let attached = Command::new("losetup")
-            .args(["--find", "--show"])
-            .arg(&file)
-            .output();
-        let attached = attached.ok().filter(|out| out.status.success());
-        let Some(attached) = attached else {
-            eprintln!("skipped: this machine has no loop device to give");
-            return None;
-        };
-        let device = String::from_utf8(attached.stdout)
-            .unwrap()
-            .trim()
-            .to_owned();
-        let name = device.trim_start_matches("/dev/");
-        let scheduler = PathBuf::from(format!("/sys/block/{name}/queue/scheduler"));
+        let device = common::LoopDevice::new(dir, 32 << 20)?;
+        let scheduler = PathBuf::from(format!("/sys/block/{}/queue/scheduler", device.name));
         let mut disk = Self {
             device,
             scheduler,
@@ -66,14 +47,13 @@ impl Disk {
     }
 
     fn args<'a>(&'a self, jobs: &'a str, ab: &'a str) -> Vec<&'a str> {
-        vec!["run", jobs, "--on", &self.device, "--ab", ab]
+        vec!["run", jobs, "--on", &self.device.path, "--ab", ab]
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
         let _ = fs::write(&self.scheduler, &self.before);
-        let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
     }
 }
 
@@ -212,7 +192,7 @@ fn what_cannot_be_switched_is_refused_before_anything_runs() {
         return;
     };
     refused(
-        &disk.device,
+        &disk.device.path,
         "kernel:none,kernel:nonesuch",
         "offers no scheduler `nonesuch`",
     );

@@ -30,7 +30,8 @@ impl Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// The blocks of metadata, addressed as pages of the drive: page `n` is block `n` of the volume.
+/// The metadata that no file owns, addressed like a file: in [`crate::files`] the bitmaps and inode tables of all groups, one
+/// after the other.
 pub const METADATA: FileId = FileId(0);
 
 /// The root directory of every volume.
@@ -43,15 +44,4 @@ pub struct PageKey {
     pub file: FileId,
     /// The index of the page, from 0.
     pub page: u32,
-}
-
-impl PageKey {
-    /// The page of a block of metadata.
-    pub fn of_block(block: u64) -> Self {
-        let page = block as u32;
-        Self {
-            file: METADATA,
-            page,
-        }
-    }
 }

@@ -220,7 +220,8 @@ fn on_an_aged_volume_greedy_space_touches_about_half_the_logical_blocks() {
 #[test]
 fn with_locality_greedy_space_touches_fewer_logical_blocks() {
     let local: Make = |space| Box::new(GreedyLocal::new(space, LOGICAL_BLOCK, 0));
-    for (stream, most) in [(CVFS_LARGE, 0.92), (FSL, 0.65)] {
+    // With what ext4 of Linux 6.18 touched.
+    for (stream, kernel) in [(CVFS_LARGE, 192.0), (FSL, 77.0)] {
         let Some(operations) = recorded(stream) else {
             return;
         };
@@ -232,7 +233,7 @@ fn with_locality_greedy_space_touches_fewer_logical_blocks() {
         };
         let (greedy, local) = (of(greedy), of(local));
         eprintln!("{stream}: Greedy-Space {greedy:.1}, with locality {local:.1}");
-        assert!(local < most * greedy, "{local} of {greedy}");
+        assert!(local < greedy && local < kernel, "{local}, {greedy}");
     }
 }
 

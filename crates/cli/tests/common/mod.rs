@@ -1,6 +1,7 @@
 //! Shared helpers of the command's tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
 pub(crate) mod schema;
 
@@ -17,6 +18,48 @@ pub(crate) fn fathom(dir: &Path) -> Command {
     command.current_dir(dir).env("NO_COLOR", "1");
     command.env_remove("COLUMNS").env("LC_ALL", "C.UTF-8");
     command
+}
+
+/// A loop device over a new file of `bytes` bytes; detached on drop.
+pub(crate) struct LoopDevice {
+    /// Its path.
+    pub(crate) path: String,
+    /// Its name in /sys/block.
+    pub(crate) name: String,
+}
+
+impl LoopDevice {
+    /// Attaches one. Says why if there is none.
+    pub(crate) fn new(dir: &Path, bytes: u64) -> Option<Self> {
+        if !root() {
+            eprintln!("skipped: a loop device needs root");
+            return None;
+        }
+        let file = dir.join("disk");
+        std::fs::File::create(&file)
+            .unwrap()
+            .set_len(bytes)
+            .unwrap();
+        let mut attach = std::process::Command::new("losetup");
+        let attached = attach.args(["--find", "--show"]).arg(&file).output();
+        let Some(attached) = attached.ok().filter(|out| out.status.success()) else {
+            eprintln!("skipped: this machine has no loop device to give");
+            return None;
+        };
+        let path = String::from_utf8(attached.stdout).unwrap();
+        let path = path.trim().to_owned();
+        Some(Self {
+            name: path.trim_start_matches("/dev/").to_owned(),
+            path,
+        })
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let mut detach = std::process::Command::new("losetup");
+        let _ = detach.arg("-d").arg(&self.path).status();
+    }
 }
 
 /// Returns true if the tests run as root. Several tests require root, others require a normal user.

@@ -1,6 +1,7 @@
 //! Filling a drive with files before a measurement, and aging it.
 
-use super::space::{BLOCK_BYTES, Extent, Full, GROUP_BLOCKS, Space};
+use super::space::{Full, Space};
+use crate::block::{BLOCK_BYTES, Extent, GROUP_BLOCKS};
 use fathom_base::{Bytes, Rng};
 use serde::{Deserialize, Serialize};
 

@@ -15,6 +15,8 @@ mod fill;
 mod space;
 mod volume;
 
+pub use crate::block::{BLOCK_BYTES, Extent};
+pub use crate::block::{FileId, METADATA, PageKey};
 pub use fill::Sizes;
-pub use space::{BLOCK_BYTES, Extent, Full, Space};
-pub use volume::{Deleted, FileId, LEAST_BYTES, METADATA, PageKey, Touched, Volume};
+pub use space::{Full, Space};
+pub use volume::{Deleted, LEAST_BYTES, Touched, Volume};

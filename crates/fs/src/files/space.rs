@@ -1,28 +1,10 @@
 //! The block allocator: free blocks in a bitmap, by group, and a first-fit search among them.
 
-/// Size of a block of the file system and of a page of the cache, in bytes.
-pub const BLOCK_BYTES: u64 = 4096;
-/// Number of blocks in a group: the bits in a bitmap of one 4-KiB block, 128 MiB.
-pub(super) const GROUP_BLOCKS: u64 = 32_768;
+use crate::block::{Extent, GROUP_BLOCKS};
+
 /// A shorter free run is taken only if the group has no longer one after the goal. Likewise, ext3 looks for a free byte
 /// in the group's bitmap before it takes single bits (`find_next_usable_block`).
 const WORTHWHILE: u64 = 8;
-
-/// A run of consecutive blocks, counted from the beginning of the range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Extent {
-    /// The first block.
-    pub start: u64,
-    /// Number of blocks, at least one.
-    pub blocks: u64,
-}
-
-impl Extent {
-    /// The first block after the run.
-    pub fn end(self) -> u64 {
-        self.start + self.blocks
-    }
-}
 
 /// The error of an allocation that exceeds the free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,8 @@
 //! A file system on a range of a drive: groups, directories, files and a journal.
 
 use super::fill::{self, Fill, Sizes};
-use super::space::{BLOCK_BYTES, Extent, Full, GROUP_BLOCKS, Space};
+use super::space::{Full, Space};
+use crate::block::{BLOCK_BYTES, Extent, FileId, GROUP_BLOCKS, METADATA, PageKey};
 use fathom_base::{Bytes, Rng};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +15,6 @@ const INODES_PER_BLOCK: u64 = BLOCK_BYTES / 128;
 const ENTRIES_PER_BLOCK: u64 = 200;
 /// Minimum size of a volume, in bytes.
 pub const LEAST_BYTES: u64 = 16 << 20;
-
-/// Identifies a file, a directory, the journal or the metadata of the groups. Never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileId(pub u32);
-
-/// The bitmaps and inode tables of all groups, one after the other, addressed like a file.
-pub const METADATA: FileId = FileId(0);
-
-/// Identifies a page of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PageKey {
-    /// The file.
-    pub file: FileId,
-    /// The index of the page, from 0.
-    pub page: u32,
-}
 
 /// A contiguous piece of a file.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use fathom_run::{Process, RunRecord, Side};
 /// Maximum number of processes with a row of their own.
 const PROCESSES_SHOWN: usize = 16;
 
-/// Returns the results per process, numbered from 0 as in the priority settings, with their numbers in the trace. Beyond the first ones, the remaining
-/// processes share a row. `None` with fewer than two.
+/// Returns the results per process, numbered from 0 as in the priority settings, with their numbers in the trace. Beyond
+/// the first ones, the remaining processes share a row. `None` with fewer than two.
 pub(super) fn processes(run: &RunRecord) -> Option<Table> {
     let all = &run.totals.processes;
     if all.len() < 2 {

@@ -1,8 +1,8 @@
 //! Fathom's own trace files: a Parquet table of accesses, written and read by row group.
 //!
 //! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim), `offset` and `len` (bytes),
-//! `disk`, and `process` if the accesses have processes. The metadata keys are `fathom.trace` (the version of this layout) and `fathom.capacity_bytes` (the highest end
-//! of any access), in addition to those of every [`table`](crate::table).
+//! `disk`, and `process` if the accesses have processes. The metadata keys are `fathom.trace` (the version of this layout)
+//! and `fathom.capacity_bytes` (the highest end of any access), in addition to those of every [`table`](crate::table).
 
 use crate::Access;
 use crate::error::{ErrorKind, Place, TraceError};
