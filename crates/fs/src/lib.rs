@@ -31,6 +31,8 @@
 //! # Ok::<(), fathom_fs::FsError>(())
 //! ```
 //!
+//! An [`Operation`] is one of a program, by name: a line of text ([`BadOperation`] if it is none).
+//!
 //! [`Player::mount`] changes the allocator of a volume with files; [`ROOT`] is its first directory;
 //! [`Space::free_runs`] and [`Volume::pieces`] tell how fragmented it is, [`Volume::files`] and [`Volume::blocks`] where
 //! everything lies. [`alloc::GreedySpace::logical_blocks`] and [`alloc::PAPER_ENTRY_BYTES`] give the memory that the
@@ -66,12 +68,14 @@ pub mod files;
 mod grow;
 mod journal;
 mod map;
+mod operation;
 mod player;
 mod space;
 mod volume;
 
 pub use block::{BLOCK_BYTES, Extent, FileId, METADATA, PageKey, ROOT};
 pub use error::FsError;
+pub use operation::{BadOperation, Operation};
 pub use player::{Player, Purpose, Write};
 pub use space::Space;
 pub use volume::Volume;
