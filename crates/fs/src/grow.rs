@@ -53,11 +53,12 @@ impl Volume {
             after: file.map.before(page),
             extents,
             inode: file.inode as u32,
-            processor: 0,
+            processor: self.processor,
         };
         for key in missing {
             let block = self.take(&want)?.start;
             file.nodes.insert(key, block);
+            self.fresh.push(block);
             self.changed.push(block);
             want.after = Some(block);
         }
@@ -66,6 +67,9 @@ impl Volume {
             (want.page, want.blocks) = (at, u64::from(end - at));
             let taken = self.take(&want)?;
             file.map.set(at, taken);
+            if what != What::Data {
+                self.fresh.extend(taken.start..taken.end());
+            }
             if !extents {
                 self.changed.extend(file.nodes.of_page(u64::from(at)));
             }
@@ -78,6 +82,7 @@ impl Volume {
             for key in file.nodes.missing_extents(&file.map) {
                 let block = self.take(&want)?.start;
                 file.nodes.insert(key, block);
+                self.fresh.push(block);
             }
             self.changed.extend(file.nodes.of_extent(&file.map, page));
         }

@@ -20,10 +20,12 @@ const HEADER_BYTES: u64 = 16;
 const UUID_BYTES: u64 = 16;
 /// Share of the log that a transaction may take before it is committed (`j_max_transaction_buffers`).
 const LARGEST_SHARE: u64 = 4;
+/// Blocks of the log that stay free for what the operations change that wait for a checkpoint last.
+const SPARE: u64 = 64;
 
 /// The forms of tags and records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tags {
+pub enum Tags {
     /// Tags of 8 bytes, revoke records of 4: ext3.
     Short,
     /// Tags of 16 bytes, records of 8: 64-bit block numbers and check sums, the default of ext4.
@@ -52,11 +54,11 @@ impl Tags {
 
 /// What a commit writes into the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Commit {
+pub struct Commit {
     /// Blocks of the volume for revoke blocks, descriptors and changed blocks, in order.
-    pub(crate) log: Vec<Extent>,
+    pub log: Vec<Extent>,
     /// The block of the commit block; it is written when all others are.
-    pub(crate) record: u64,
+    pub record: u64,
 }
 
 /// A transaction whose blocks are not all in their places.
@@ -69,7 +71,7 @@ struct Pending {
 
 /// A journal.
 #[derive(Clone, Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     /// The pieces of the journal, with its super block first.
     pieces: Vec<Extent>,
     tags: Tags,
@@ -83,13 +85,13 @@ pub(crate) struct Journal {
     /// The oldest first.
     pending: VecDeque<Pending>,
     used: u64,
-    /// Whether the tail has moved since the super block of the journal was written.
-    moved: bool,
+    /// Blocks of the log that became free since the super block of the journal was written.
+    moved: u64,
 }
 
 impl Journal {
     /// Begins with an empty log in these pieces, of at least 64 blocks in all.
-    pub(crate) fn new(pieces: Vec<Extent>, tags: Tags) -> Self {
+    pub fn new(pieces: Vec<Extent>, tags: Tags) -> Self {
         let all: u64 = pieces.iter().map(|piece| piece.blocks).sum();
         Self {
             pieces,
@@ -101,37 +103,40 @@ impl Journal {
             committing: None,
             pending: VecDeque::new(),
             used: 0,
-            moved: false,
+            moved: 0,
         }
     }
 
     /// Adds a changed block to the running transaction.
-    pub(crate) fn change(&mut self, block: u64) {
+    pub fn change(&mut self, block: u64) {
         self.revoked.remove(&block);
         self.running.insert(block);
     }
 
     /// Adds a freed block of metadata: it is not to be replayed, and needs not be written to its place.
-    pub(crate) fn revoke(&mut self, block: u64) {
+    pub fn revoke(&mut self, block: u64) {
         self.running.remove(&block);
         self.revoked.insert(block);
+        if let Some(committing) = &mut self.committing {
+            committing.blocks.remove(&block);
+        }
         self.placed(block);
     }
 
     /// Returns whether nothing is to be committed.
-    pub(crate) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.revoked.is_empty()
     }
 
     /// Returns whether a block may be written to its place: it is in no transaction that is not committed.
-    pub(crate) fn may_write(&self, block: u64) -> bool {
+    pub fn may_write(&self, block: u64) -> bool {
         let committing = self.committing.as_ref();
         !self.running.contains(&block)
             && committing.is_none_or(|pending| !pending.blocks.contains(&block))
     }
 
     /// Returns whether the running transaction is so large that it must be committed.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.needs() > self.blocks / LARGEST_SHARE
     }
 
@@ -143,7 +148,7 @@ impl Journal {
     }
 
     /// The committed blocks that are not in their places, in order of place.
-    pub(crate) fn not_in_place(&self) -> Vec<u64> {
+    pub fn not_in_place(&self) -> Vec<u64> {
         let all = self.pending.iter().flat_map(|pending| &pending.blocks);
         let blocks: BTreeSet<u64> = all
             .copied()
@@ -153,11 +158,20 @@ impl Journal {
     }
 
     /// The blocks to write to their places before the log has room for a commit; none if it has.
-    pub(crate) fn in_the_way(&self) -> Vec<u64> {
+    pub fn in_the_way(&self) -> Vec<u64> {
+        self.in_the_way_of(self.needs())
+    }
+
+    /// The blocks to write to their places before operations go on ([`Journal::is_short`]).
+    pub fn to_checkpoint(&self) -> Vec<u64> {
+        self.in_the_way_of(self.needs() + SPARE)
+    }
+
+    fn in_the_way_of(&self, room: u64) -> Vec<u64> {
         let mut free = self.blocks.saturating_sub(self.used);
         let mut blocks = BTreeSet::new();
         for pending in &self.pending {
-            if free >= self.needs() {
+            if free >= room {
                 break;
             }
             free += pending.log;
@@ -171,7 +185,7 @@ impl Journal {
 
     /// Begins to commit the running transaction. `None` if there is nothing to commit, another commit is in progress, or
     /// the log has no room ([`Journal::in_the_way`]).
-    pub(crate) fn begin(&mut self) -> Option<Commit> {
+    pub fn begin(&mut self) -> Option<Commit> {
         let needs = self.needs();
         if self.is_idle() || self.committing.is_some() || self.used + needs > self.blocks {
             return None;
@@ -214,7 +228,7 @@ impl Journal {
     }
 
     /// Ends the commit: its record is on the medium.
-    pub(crate) fn committed(&mut self) {
+    pub fn committed(&mut self) {
         let Some(committed) = self.committing.take() else {
             return;
         };
@@ -228,7 +242,7 @@ impl Journal {
     }
 
     /// Notes that a block was written to its place.
-    pub(crate) fn placed(&mut self, block: u64) {
+    pub fn placed(&mut self, block: u64) {
         for pending in &mut self.pending {
             pending.blocks.remove(&block);
         }
@@ -244,14 +258,42 @@ impl Journal {
         {
             let freed = self.pending.pop_front().map_or(0, |oldest| oldest.log);
             self.used -= freed;
-            self.moved = true;
+            self.moved += freed;
         }
     }
 
     /// Returns the block of the journal's super block if the tail has moved since the last call: it must be written before
     /// the freed part of the log is.
-    pub(crate) fn super_block(&mut self) -> Option<u64> {
-        std::mem::take(&mut self.moved).then(|| self.place(0).0)
+    pub fn super_block(&mut self) -> Option<u64> {
+        (std::mem::take(&mut self.moved) > 0).then(|| self.place(0).0)
+    }
+
+    /// As [`Journal::super_block`], if so much of the log became free that a commit updates the tail.
+    pub fn due_super_block(&mut self) -> Option<u64> {
+        let due = self.moved >= self.blocks / LARGEST_SHARE;
+        due.then(|| self.super_block()).flatten()
+    }
+
+    /// The blocks that the running transaction changed, in order of place.
+    pub fn changed(&self) -> impl Iterator<Item = u64> + '_ {
+        self.running.iter().copied()
+    }
+
+    /// Returns whether a block of the last commit is to be written to its place: it was not changed or freed since.
+    pub fn awaits_place(&self, block: u64) -> bool {
+        let last = self.pending.back();
+        self.may_write(block) && last.is_some_and(|pending| pending.blocks.contains(&block))
+    }
+
+    /// Returns whether a block was changed by the running transaction.
+    pub fn changes(&self, block: u64) -> bool {
+        self.running.contains(&block)
+    }
+
+    /// Returns whether the log is so full that operations wait for a checkpoint. The running transaction then still has
+    /// room for its commit.
+    pub fn is_short(&self) -> bool {
+        self.used + self.needs() + SPARE > self.blocks
     }
 }
 

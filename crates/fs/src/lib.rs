@@ -2,12 +2,11 @@
 //!
 //! This crate models neither a drive nor time: it says which blocks an operation reads and changes.
 //!
-//! There are two models until the second replaces the first:
-//! - [`files`] places files first fit in groups, and [`cache`] keeps their pages in memory. `fathom_platform` turns this
-//!   into requests; Postmark and filebench run over it. [`files::Space::free_pieces`] tells how fragmented it is.
-//! - [`Volume`] is ext2, ext3 or ext4 with their metadata, over one of the allocators of [`alloc`]. [`Player`] performs
-//!   file operations on it without time, and says what each sync writes and in which order: data, the journal (JBD2,
-//!   ordered mode), metadata at its place.
+//! [`Volume`] is ext2, ext3 or ext4 with their metadata, over one of the allocators of [`alloc`]; a [`FileSystem`] makes
+//! one by name. [`Journal`] is its journal (JBD2, ordered mode), [`cache`] keeps pages in memory. Two things drive them:
+//! - [`Player`] performs file operations without time, and says what each sync writes and in which order: data, the
+//!   journal, metadata at its place.
+//! - `fathom_platform` runs programs in time: threads, write-back, commits. Postmark and filebench run over it.
 //!
 //! ```
 //! use fathom_fs::alloc::GreedySpace;
@@ -59,22 +58,27 @@
 //! with metadata counted: 229 logical blocks on CVFS-Large and 73 on FSL, with Greedy-Space 210 and 104. On 4 GiB it is
 //! 222 and 68 here, with Greedy-Space 215 and 102.
 
+mod ageing;
 pub mod alloc;
 mod block;
 pub mod cache;
+mod choice;
 mod error;
 pub mod ext;
-pub mod files;
 mod grow;
 mod journal;
+mod lookup;
 mod map;
 mod operation;
 mod player;
 mod space;
 mod volume;
 
+pub use ageing::Sizes;
 pub use block::{BLOCK_BYTES, Extent, FileId, METADATA, PageKey, ROOT};
+pub use choice::{ALLOCATORS, FORMATS, FileSystem, Format, Policy};
 pub use error::FsError;
+pub use journal::{Commit, Journal};
 pub use operation::{BadOperation, Operation};
 pub use player::{Player, Purpose, Write};
 pub use space::Space;

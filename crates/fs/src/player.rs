@@ -126,16 +126,9 @@ impl Player {
         self.volume.open(file, false)
     }
 
-    /// Checks that there is room for pages, for those that have no block yet, for the blocks that map them (one for
-    /// 340 extents at worst), and for a block of a directory.
+    /// Checks that there is room for pages, and for those that have no block yet.
     fn want_room(&self, pages: u64) -> Result<(), FsError> {
-        let pages = pages + self.homeless;
-        let wanted = pages + pages.div_ceil(340) + 4;
-        let free = self.volume.space().free() + self.volume.allocator().set_aside();
-        match wanted <= free {
-            true => Ok(()),
-            false => Err(FsError::Full { wanted, free }),
-        }
+        self.volume.want_room(pages + self.homeless)
     }
 
     fn write(&mut self, file: FileId, from: u64, bytes: u64) -> Result<(), FsError> {

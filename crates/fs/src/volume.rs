@@ -23,9 +23,9 @@ pub(crate) struct File {
     pub(crate) bytes: u64,
     /// The number of its inode, from 0.
     pub(crate) inode: u64,
-    parent: FileId,
+    pub(crate) parent: FileId,
     /// The block of the parent that has its entry.
-    entry: u32,
+    pub(crate) entry: u32,
     entries: Option<Directory>,
     pub(crate) open: bool,
 }
@@ -55,6 +55,9 @@ pub struct Volume {
     pub(crate) files: Vec<Option<Box<File>>>,
     pub(crate) changed: Vec<u64>,
     revoked: Vec<u64>,
+    /// Blocks of metadata that hold nothing on the drive yet.
+    pub(crate) fresh: Vec<u64>,
+    pub(crate) processor: u32,
 }
 
 impl Volume {
@@ -74,6 +77,8 @@ impl Volume {
             files: vec![None, None],
             changed: Vec::new(),
             revoked: Vec::new(),
+            fresh: Vec::new(),
+            processor: 0,
             geometry,
             space,
         };
@@ -82,6 +87,7 @@ impl Volume {
         volume.extend(ROOT, &mut root, 0, 1, What::Directory)?;
         volume.files[ROOT.0 as usize] = Some(root);
         volume.changed.clear();
+        volume.fresh.clear();
         Ok(volume)
     }
 
@@ -92,7 +98,7 @@ impl Volume {
     }
 
     /// Tells the allocator that a sync begins that writes these pages of a file, those of them that have blocks in place.
-    pub(crate) fn announce(&mut self, id: FileId, pages: impl Iterator<Item = u32>) {
+    pub fn announce(&mut self, id: FileId, pages: impl Iterator<Item = u32>) {
         let Some(file) = self.files.get(id.0 as usize).and_then(Option::as_ref) else {
             return;
         };
@@ -102,7 +108,7 @@ impl Volume {
     }
 
     /// Tells the allocator that the sync has allocated all its blocks.
-    pub(crate) fn announced(&mut self) {
+    pub fn announced(&mut self) {
         self.allocator.synced();
     }
 
@@ -121,13 +127,13 @@ impl Volume {
         &self.geometry.journal
     }
 
-    fn file(&self, id: FileId) -> Result<&File, FsError> {
+    pub(crate) fn file(&self, id: FileId) -> Result<&File, FsError> {
         let file = self.files.get(id.0 as usize).and_then(Option::as_ref);
         file.map(Box::as_ref).ok_or(FsError::Missing(id))
     }
 
     /// An empty journal; none for ext2.
-    pub(crate) fn new_journal(&self) -> Option<Journal> {
+    pub fn new_journal(&self) -> Option<Journal> {
         let tags = match self.geometry.format.version {
             Version::Ext2 => return None,
             Version::Ext3 => Tags::Short,
@@ -142,7 +148,7 @@ impl Volume {
     }
 
     /// The blocks of metadata that were changed since the last call, each once, in order of place.
-    pub(crate) fn take_changed(&mut self) -> Vec<u64> {
+    pub fn take_changed(&mut self) -> Vec<u64> {
         let mut changed = std::mem::take(&mut self.changed);
         changed.sort_unstable();
         changed.dedup();
@@ -150,8 +156,18 @@ impl Volume {
     }
 
     /// The blocks of metadata that were freed since the last call.
-    pub(crate) fn take_revoked(&mut self) -> Vec<u64> {
+    pub fn take_revoked(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.revoked)
+    }
+
+    /// The blocks of metadata that were taken since the last call: nobody reads them before they are written.
+    pub fn take_fresh(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// Sets the processor on whose behalf the next blocks are allocated.
+    pub fn on_processor(&mut self, processor: u32) {
+        self.processor = processor;
     }
 
     /// Creates a file or directory with a name of `name_bytes` bytes. A file is open for writing until
@@ -274,7 +290,7 @@ impl Volume {
     ///
     /// # Errors
     /// The file does not exist.
-    pub(crate) fn set_size(&mut self, id: FileId, bytes: u64) -> Result<(), FsError> {
+    pub fn set_size(&mut self, id: FileId, bytes: u64) -> Result<(), FsError> {
         let file = self.files.get_mut(id.0 as usize).and_then(Option::as_mut);
         let file = file.ok_or(FsError::Missing(id))?;
         file.bytes = file.bytes.max(bytes);

@@ -9,6 +9,5 @@
 )]
 
 mod allocators;
-mod files;
 mod golden;
 mod sync;

@@ -25,6 +25,7 @@
 //! Within the program everything is an event in one queue. So threads that wake each other do so at once, and every
 //! actor that is asked has its answer ready. An actor waits until the next event of the whole machine.
 
+mod commit;
 mod counter;
 mod flush;
 mod flusher;
@@ -32,13 +33,16 @@ mod host;
 mod journal;
 mod machine;
 mod metadata;
+mod mount;
 mod settings;
 mod step;
+mod sync;
 mod task;
 mod thread;
 
 pub use counter::Counter;
 pub use host::Host;
 pub use machine::{Benchmark, Machine, Script};
+pub use mount::Mount;
 pub use settings::System;
 pub use step::{Failed, Step};

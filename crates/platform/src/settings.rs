@@ -1,7 +1,7 @@
 //! The settings of the machine under a program: memory, write-back, read-ahead and processors.
 
 use fathom_base::{BadValue, Bytes, Dur, defaults, want};
-use fathom_fs::files::BLOCK_BYTES;
+use fathom_fs::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
 defaults! {
@@ -19,8 +19,12 @@ defaults! {
         pub dirty_percent: f64 = 10.0,
         /// Time from the first change of a transaction to its commit (`commit=` of ext3).
         pub commit: Dur = Dur::ms(5_000),
-        /// Time from the commit of metadata until it is written to its place (`vm.dirty_expire_centisecs`).
+        /// Time after which dirty data is written, and committed metadata is written to its place
+        /// (`vm.dirty_expire_centisecs`).
         pub expire: Dur = Dur::ms(30_000),
+        /// Whether the drive's cache is flushed before a commit record, which is then forced to the medium (`barrier=1`,
+        /// the default of ext4 and of ext3 from Linux 3.1 on).
+        pub barriers: bool = false,
         /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
         pub window: u32 = 128,
         /// Maximum length of a write-back, which consists of contiguous pages.

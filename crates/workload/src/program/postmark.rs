@@ -30,8 +30,8 @@ pub use settings::{Overrides, Settings, fixed, type_a, type_b};
 
 use super::layout;
 use fathom_base::{BadValue, Rng, Time, want};
-use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use fathom_platform::{Counter, Failed, Host, Machine, Script, Step};
+use fathom_fs::{BLOCK_BYTES, FileId, Sizes};
+use fathom_platform::{Counter, Failed, Host, Machine, Mount, Script, Step};
 
 impl Settings {
     /// Makes Postmark for a drive of `capacity` bytes, ready to start: laid out and filled.
@@ -40,39 +40,28 @@ impl Settings {
     /// The first key whose value is invalid or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Postmark>, BadValue> {
         self.check()?;
-        let mut volume = layout::volume(self.range, capacity, self.subdirectories)?;
-        let share = self.utilisation_percent / 100.0;
+        let mut mount =
+            layout::mount(&self.file_system, self.range, capacity, self.subdirectories)?;
         if self.files == 0 {
-            return self.on_filled(volume, share, seed);
+            return self.on_filled(mount, seed);
         }
         let fill_sizes = self.fill_sizes.unwrap_or(self.sizes);
         layout::check_sizes(fill_sizes, "fill-sizes")?;
-        if share > 0.0 {
-            volume.fill(share, fill_sizes, &mut Rng::new(seed, 0));
-        }
+        layout::fill(&mut mount, self.utilisation_percent, fill_sizes, seed)?;
         let needs = self.sizes.max.0.div_ceil(BLOCK_BYTES);
         let needs = self.files.saturating_mul(needs);
-        let free = volume.space().free();
+        let free = mount.volume.space().free();
         want(needs <= free, "files", self.files, || {
             let longest = self.sizes.max;
             format!("files of up to {longest} need {needs} blocks of 4 KiB, and {free} are free")
         })?;
-        let script = Postmark::new(self, volume.directories() as u64, Rng::new(seed, 1));
-        Ok(Machine::new(script, volume, self.system.clone()))
+        let script = Postmark::new(self, mount.directories.len() as u64, Rng::new(seed, 1));
+        Ok(Machine::new(script, mount, self.system.clone()))
     }
 
     /// Makes Postmark with the files that fill the drive as its own files.
-    fn on_filled(
-        &self,
-        mut volume: Volume,
-        share: f64,
-        seed: u64,
-    ) -> Result<Machine<Postmark>, BadValue> {
-        let files = volume.fill_with(share, self.sizes, &mut Rng::new(seed, 0));
-        let files = files.map_err(|full| {
-            let problem = format!("there is no room for the directories: {full}");
-            BadValue::new("utilisation-percent", self.utilisation_percent, problem)
-        })?;
+    fn on_filled(&self, mut mount: Mount, seed: u64) -> Result<Machine<Postmark>, BadValue> {
+        let files = layout::fill(&mut mount, self.utilisation_percent, self.sizes, seed)?;
         want(
             !files.is_empty(),
             "utilisation-percent",
@@ -83,9 +72,13 @@ impl Settings {
             files: files.len() as u64,
             ..self.clone()
         };
-        let mut script = Postmark::new(&of_script, volume.directories() as u64, Rng::new(seed, 1));
+        let mut script = Postmark::new(
+            &of_script,
+            mount.directories.len() as u64,
+            Rng::new(seed, 1),
+        );
         script.find(files);
-        Ok(Machine::new(script, volume, self.system.clone()))
+        Ok(Machine::new(script, mount, self.system.clone()))
     }
 }
 

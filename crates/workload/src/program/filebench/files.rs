@@ -8,8 +8,8 @@ pub use settings::{FileOverrides, FileSettings};
 use super::gamma::{SHAPE, gamma};
 use crate::program::layout;
 use fathom_base::{BadValue, Bytes, Rng, Time};
-use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes, Volume};
-use fathom_platform::{Counter, Failed, Host, Machine, Script, Step};
+use fathom_fs::{BLOCK_BYTES, FileId, Sizes};
+use fathom_platform::{Counter, Failed, Host, Machine, Mount, Script, Step};
 use std::collections::BTreeSet;
 
 /// An operation of a thread's list (a `flowop`).
@@ -128,18 +128,15 @@ impl FileSettings {
     ) -> Result<Machine<FileServer>, BadValue> {
         self.check()?;
         let directories = self.files.div_ceil(self.directory_width);
-        let mut volume = layout::volume(self.range, capacity, directories)?;
+        let mut mount = layout::mount(&self.file_system, self.range, capacity, directories)?;
         let around = Sizes {
             min: Bytes(BLOCK_BYTES),
             max: Bytes((2 * self.mean_size.0).max(BLOCK_BYTES)),
         };
-        let share = self.utilisation_percent / 100.0;
-        if share > 0.0 {
-            volume.fill(share, around, &mut Rng::new(seed, 0));
-        }
+        layout::fill(&mut mount, self.utilisation_percent, around, seed)?;
         let mut rng = Rng::new(seed, 1);
-        let entries = self.lay_out(&mut volume, &mut rng)?;
-        let log = layout::place(&mut volume, 0, self.append_size.0)?;
+        let entries = self.lay_out(&mut mount, &mut rng)?;
+        let log = layout::place(&mut mount, 0, self.append_size.0)?;
         let of = |there: bool| {
             let numbered = entries.iter().enumerate();
             let those = numbered.filter(move |(_, entry)| entry.file.is_some() == there);
@@ -165,17 +162,17 @@ impl FileSettings {
             bytes_written: 0,
             ended: Time::ZERO,
         };
-        Ok(Machine::new(script, volume, self.system.clone()))
+        Ok(Machine::new(script, mount, self.system.clone()))
     }
 
     /// Draws the lengths, and places the files that exist at the start.
-    fn lay_out(&self, volume: &mut Volume, rng: &mut Rng) -> Result<Vec<Entry>, BadValue> {
+    fn lay_out(&self, mount: &mut Mount, rng: &mut Rng) -> Result<Vec<Entry>, BadValue> {
         let mut entries = Vec::new();
         for number in 0..self.files {
             let size = gamma(SHAPE, self.mean_size.0 as f64, rng).max(1.0) as u64;
             let directory = (number / self.directory_width) as usize;
             let file = match rng.chance(self.preallocated_percent / 100.0) {
-                true => Some(layout::place(volume, directory, size)?),
+                true => Some(layout::place(mount, directory, size)?),
                 false => None,
             };
             entries.push(Entry {

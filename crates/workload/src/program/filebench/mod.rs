@@ -27,6 +27,7 @@ pub use oltp::{Oltp, OltpOverrides, OltpSettings};
 use fathom_base::About;
 use fathom_base::registry::table_of;
 use fathom_base::{Bytes, Dur};
+use fathom_fs::FileSystem;
 
 /// The web server of `parameter-aware-io` 6.3.
 pub fn webserver() -> FileSettings {
@@ -64,6 +65,7 @@ pub fn oltp() -> OltpSettings {
         operations: None,
         utilisation_percent: 0.0,
         range: None,
+        file_system: FileSystem::default(),
         system: Default::default(),
     }
 }

@@ -9,7 +9,7 @@ use crate::generate::Range;
 use crate::program::layout;
 use crate::program::overrides::settings;
 use fathom_base::{BadValue, Bytes, Dur, Rng, Time, want};
-use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes};
+use fathom_fs::{BLOCK_BYTES, FileId, FileSystem, Sizes};
 use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
 
 settings! {
@@ -46,6 +46,8 @@ settings! {
         utilisation_percent: f64,
         /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
+        /// The file system.
+        file_system: FileSystem,
         /// The machine.
         system: System,
     }
@@ -116,16 +118,13 @@ impl OltpSettings {
     /// The first key whose value is invalid or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadValue> {
         self.check()?;
-        let mut volume = layout::volume(self.range, capacity, 1)?;
+        let mut mount = layout::mount(&self.file_system, self.range, capacity, 1)?;
         let around = Sizes {
             min: Bytes(BLOCK_BYTES),
             max: Bytes(2 * self.file_size.0),
         };
-        let share = self.utilisation_percent / 100.0;
-        if share > 0.0 {
-            volume.fill(share, around, &mut Rng::new(seed, 0));
-        }
-        let mut place = |bytes: Bytes| layout::place(&mut volume, 0, bytes.0);
+        layout::fill(&mut mount, self.utilisation_percent, around, seed)?;
+        let mut place = |bytes: Bytes| layout::place(&mut mount, 0, bytes.0);
         let files: Result<Vec<FileId>, _> =
             (0..self.files).map(|_| place(self.file_size)).collect();
         let (files, log) = (files?, place(self.log_size)?);
@@ -147,7 +146,7 @@ impl OltpSettings {
             ended: Time::ZERO,
             settings: self.clone(),
         };
-        Ok(Machine::new(script, volume, self.system.clone()))
+        Ok(Machine::new(script, mount, self.system.clone()))
     }
 
     fn check(&self) -> Result<(), BadValue> {

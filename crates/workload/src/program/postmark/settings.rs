@@ -6,7 +6,7 @@ use crate::program::overrides::settings;
 use fathom_base::About;
 use fathom_base::registry::table_of;
 use fathom_base::{BadValue, Bytes, want};
-use fathom_fs::files::Sizes;
+use fathom_fs::{FileSystem, Sizes};
 use fathom_platform::System;
 
 settings! {
@@ -30,6 +30,8 @@ settings! {
         fill_sizes: Option<Sizes>,
         /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
+        /// The file system.
+        file_system: FileSystem,
         /// The machine.
         system: System,
     }
@@ -48,6 +50,7 @@ fn of(files: u64, subdirectories: u64, transactions: u64, sizes: (Bytes, Bytes))
         utilisation_percent: 50.0,
         fill_sizes: None,
         range: None,
+        file_system: FileSystem::default(),
         system: System::default(),
     }
 }

@@ -4,6 +4,7 @@ use crate::generate::Range;
 use crate::program::layout;
 use crate::program::overrides::settings;
 use fathom_base::{BadValue, Bytes, Dur, want};
+use fathom_fs::FileSystem;
 use fathom_platform::System;
 
 settings! {
@@ -31,6 +32,8 @@ settings! {
         utilisation_percent: f64,
         /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
+        /// The file system.
+        file_system: FileSystem,
         /// The machine.
         system: System,
     }
@@ -50,6 +53,7 @@ pub(in super::super) fn defaults(threads: u64, preallocated_percent: f64) -> Fil
         operations: None,
         utilisation_percent: 0.0,
         range: None,
+        file_system: FileSystem::default(),
         system: System::default(),
     }
 }
