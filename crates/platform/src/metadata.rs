@@ -46,6 +46,12 @@ impl Host {
         }
     }
 
+    /// Tells the allocator that a file is open for writing, or no longer: programs open a file for each write.
+    pub(super) fn open_to_write(&mut self, file: FileId, open: bool) {
+        // A file that another thread has deleted is nobody's.
+        let _deleted = self.files.mount.volume.open(file, open);
+    }
+
     /// Makes room for a write of the bytes up to `end`, from `from` on: gives pages their blocks, or only checks that
     /// there are enough. Changes the inode in any case.
     pub(super) fn grow(

@@ -38,11 +38,12 @@ impl Host {
                 len,
                 call,
             } => self.begin_read(file, from, len, call, now),
-            Step::Write { file, from, len } => Task::Write(Writing {
-                file,
-                at: from,
-                end: from + len,
-            }),
+            Step::Write { file, from, len } => {
+                self.open_to_write(file, true);
+                let end = from + len;
+                let at = from;
+                Task::Write(Writing { file, at, end })
+            }
             Step::WriteThrough {
                 file,
                 from,
@@ -245,6 +246,7 @@ impl Host {
         now: Time,
     ) -> Result<(Task, Pace), Failed> {
         if task.at >= task.end {
+            self.open_to_write(task.file, false);
             return Ok((Task::Idle, Pace::On));
         }
         if self.is_over_limit() {
@@ -264,6 +266,7 @@ impl Host {
             // The system call that writes fails here; the modelled programs do not check that.
             Err(Failed::Refused(FsError::Full { .. })) => {
                 self.totals.cut_short += 1;
+                self.open_to_write(task.file, false);
                 return Ok((Task::Idle, Pace::On));
             }
             Err(error) => return Err(error),
