@@ -15,7 +15,6 @@ use crate::block::{FileId, METADATA, PageKey};
 use fathom_base::Slab;
 use fathom_base::links::{Links, List, NONE};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// The state of a page in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +47,7 @@ struct Page {
 pub struct Cache {
     pages: Slab<Page>,
     /// The slots of each file's pages; [`NONE`] for a page that is not in memory.
-    files: BTreeMap<FileId, Vec<u32>>,
+    files: FxHashMap<FileId, Vec<u32>>,
     /// The slots of the pages of metadata in memory: few of the blocks of a volume hold some.
     metadata: FxHashMap<u32, u32>,
     /// The evictable pages in order of use.
@@ -63,7 +62,7 @@ impl Cache {
     pub fn new(capacity: u32) -> Self {
         Self {
             pages: Slab::default(),
-            files: BTreeMap::new(),
+            files: FxHashMap::default(),
             metadata: FxHashMap::default(),
             evictable: List::default(),
             links: Links::default(),

@@ -22,6 +22,9 @@ names! {
         PostmarkA(postmark::Overrides) = "postmark-type-a", postmark::TYPE_A;
         PostmarkB(postmark::Overrides) = "postmark-type-b", postmark::TYPE_B;
         PostmarkFixed(postmark::Overrides) = "postmark-fixed", postmark::FIXED;
+        PostmarkCvfs(postmark::Overrides) = "postmark-cvfs", postmark::CVFS;
+        PostmarkCvfsLarge(postmark::Overrides) = "postmark-cvfs-large", postmark::CVFS_LARGE;
+        PostmarkFsl(postmark::Overrides) = "postmark-fsl", postmark::FSL;
         Webserver(filebench::FileOverrides) = "filebench-webserver", filebench::WEBSERVER;
         Fileserver(filebench::FileOverrides) = "filebench-fileserver", filebench::FILESERVER;
         Oltp(filebench::OltpOverrides) = "filebench-oltp", filebench::OLTP;
@@ -39,6 +42,11 @@ impl Config {
             Self::PostmarkA(o) => boxed(o.onto(postmark::type_a()).build(capacity, seed)),
             Self::PostmarkB(o) => boxed(o.onto(postmark::type_b()).build(capacity, seed)),
             Self::PostmarkFixed(o) => boxed(o.onto(postmark::fixed()).build(capacity, seed)),
+            Self::PostmarkCvfs(o) => boxed(o.onto(postmark::cvfs()).build(capacity, seed)),
+            Self::PostmarkCvfsLarge(o) => {
+                boxed(o.onto(postmark::cvfs_large()).build(capacity, seed))
+            }
+            Self::PostmarkFsl(o) => boxed(o.onto(postmark::fsl()).build(capacity, seed)),
             Self::Webserver(o) => {
                 let settings = o.onto(filebench::webserver());
                 boxed(settings.build(Server::Web, capacity, seed))
@@ -69,6 +77,9 @@ impl Config {
             Self::PostmarkA(o) => (o, postmark::type_a()),
             Self::PostmarkB(o) => (o, postmark::type_b()),
             Self::PostmarkFixed(o) => (o, postmark::fixed()),
+            Self::PostmarkCvfs(o) => (o, postmark::cvfs()),
+            Self::PostmarkCvfsLarge(o) => (o, postmark::cvfs_large()),
+            Self::PostmarkFsl(o) => (o, postmark::fsl()),
             Self::Webserver(o) => {
                 return duration(&mut o.duration, filebench::webserver().duration);
             }

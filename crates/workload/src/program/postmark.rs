@@ -25,8 +25,8 @@
 
 mod settings;
 
-pub(super) use settings::{FIXED, TYPE_A, TYPE_B};
-pub use settings::{Overrides, Settings, fixed, type_a, type_b};
+pub(super) use settings::{CVFS, CVFS_LARGE, FIXED, FSL, TYPE_A, TYPE_B};
+pub use settings::{Overrides, Settings, cvfs, cvfs_large, fixed, fsl, type_a, type_b};
 
 use super::layout;
 use fathom_base::{BadValue, Rng, Time, want};
@@ -137,6 +137,9 @@ pub struct Postmark {
     found: bool,
     /// The step that follows the CPU time of the current operation.
     then: Option<Step>,
+    /// Number of operations between two syncs, and of those left until the next.
+    sync_every: u64,
+    sync_in: u64,
     rng: Rng,
     counts: Counts,
 }
@@ -155,6 +158,8 @@ impl Postmark {
             alive: 0,
             found: false,
             then: None,
+            sync_every: settings.sync_every,
+            sync_in: settings.sync_every,
             rng,
             counts: Counts::default(),
         }
@@ -207,6 +212,7 @@ impl Postmark {
         let directory = self.rng.below(self.directories) as usize;
         let len = self.sizes.draw(&mut self.rng);
         let file = host.create(directory, now)?;
+        self.sync_in = self.sync_in.saturating_sub(1);
         self.table[place] = Some(file);
         self.alive += 1;
         self.counts.created += 1;
@@ -215,6 +221,7 @@ impl Postmark {
     }
 
     fn delete(&mut self, place: usize, file: FileId, host: &mut Host, now: Time) {
+        self.sync_in = self.sync_in.saturating_sub(1);
         host.delete(file, now);
         self.table[place] = None;
         self.alive -= 1;
@@ -223,6 +230,7 @@ impl Postmark {
     fn read_or_append(&mut self, host: &mut Host, now: Time) -> Option<Step> {
         let reads = self.rng.chance(0.5);
         let (_, file) = self.used_place()?;
+        self.sync_in = self.sync_in.saturating_sub(1);
         let size = host.size(file);
         host.open(file, now);
         if reads {
@@ -296,6 +304,10 @@ impl Script for Postmark {
         if let Some(step) = self.then.take() {
             return Ok(step);
         }
+        if self.sync_every > 0 && self.sync_in == 0 {
+            self.sync_in = self.sync_every;
+            return Ok(Step::SyncAll);
+        }
         match self.operation(host, now)? {
             Some(Step::End) => Ok(Step::End),
             then => {
@@ -329,6 +341,7 @@ impl Script for Postmark {
             since("creation", c.creation, Time::ZERO),
             since("of-transactions", c.transacted, c.creation),
             since("deletion", c.deletion, c.transacted),
+            Counter::seconds("elapsed", total),
             rate("read-rate", c.bytes_read),
             rate("write-rate", c.bytes_written),
         ]
