@@ -75,8 +75,9 @@ defaults! {
         pub format: Format = Format::Ext3,
         /// The allocator; that of the format if omitted.
         pub allocator: Option<Policy> = None,
-        /// Size of a logical block of the drive, for the allocators that ask for it.
-        pub logical_block: Bytes = Bytes::mib(4),
+        /// Size of a logical block of the drive, for the allocators that ask for it. Comes from the drive's profile if
+        /// omitted.
+        pub logical_block: Option<Bytes> = None,
         /// Where the first logical block of the drive begins, relative to the beginning of the file system: 0 if it begins
         /// at a boundary.
         pub logical_block_offset: Bytes = Bytes(0),
@@ -106,21 +107,32 @@ impl FileSystem {
             .unwrap_or(self.format == Format::Ext4)
     }
 
+    /// Whether the allocator needs the size of a logical block that is not given.
+    pub fn lacks_logical_block(&self) -> bool {
+        let needs = matches!(self.policy(), Policy::GreedySpace | Policy::GreedyLocal);
+        needs && self.logical_block.is_none()
+    }
+
     /// Checks the values.
     ///
     /// # Errors
     /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
         let whole = |bytes: Bytes| bytes.0.is_multiple_of(BLOCK_BYTES);
-        let blocks = self.logical_block.0 / BLOCK_BYTES;
+        want(!self.lacks_logical_block(), "logical-block", "", || {
+            let allocator = self.policy();
+            format!("must be given for {allocator}, or come from a profile of the drive")
+        })?;
+        let logical_block = self.logical_block.unwrap_or(Bytes(BLOCK_BYTES));
         want(
-            whole(self.logical_block) && (1..1 << 20).contains(&blocks),
+            whole(logical_block) && (1..1 << 20).contains(&(logical_block.0 / BLOCK_BYTES)),
             "logical-block",
-            self.logical_block,
+            logical_block,
             || "must be a multiple of the block of 4KiB, and below 4GiB".into(),
         )?;
         want(
-            whole(self.logical_block_offset) && self.logical_block_offset < self.logical_block,
+            whole(self.logical_block_offset)
+                && (self.logical_block_offset < logical_block || self.logical_block.is_none()),
             "logical-block-offset",
             self.logical_block_offset,
             || "must be a multiple of 4KiB below `logical-block`".into(),
@@ -167,11 +179,11 @@ impl FileSystem {
 
     /// Makes the allocator for a volume with these free blocks.
     pub fn allocator(&self, space: &Space) -> Box<dyn Allocator> {
-        let blocks = self.logical_block.0 / BLOCK_BYTES;
+        let blocks = self.logical_block.map_or(1, |block| block.0 / BLOCK_BYTES);
         // The number of blocks between a boundary of logical blocks and the beginning of the volume.
         let offset = match self.logical_block_offset.0 / BLOCK_BYTES {
             0 => 0,
-            first => blocks - first,
+            first => blocks - first % blocks,
         };
         match self.policy() {
             Policy::Ext3 => Box::new(Ext3::default()),

@@ -325,6 +325,11 @@ impl Host {
             Counter::count("stalls", t.stalls, ""),
             Counter::count("waits-for-journal", t.journal_waits, ""),
             Counter::count("writes-without-room", t.cut_short, ""),
+            Counter::count(
+                "allocator-memory",
+                self.volume().allocator().memory_bytes(),
+                "B",
+            ),
             Counter::seconds("everything-written", t.finished.since(Time::ZERO)),
         ]
     }

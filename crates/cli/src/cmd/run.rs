@@ -30,7 +30,8 @@ pub(super) fn alias(verb: &str, args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let workload = workload::of(&args.workload)?;
+    let mut workload = workload::of(&args.workload)?;
+    queue::tell(&mut workload, &args.queue)?;
     options::check_run(args, &workload.kind)?;
     for note in workload.job_notes()? {
         out::note(&format!("note: {note}"));

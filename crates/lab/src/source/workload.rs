@@ -2,7 +2,11 @@
 //! enum.
 
 use super::{Reshape, SourceError};
+use crate::queue::known;
 use crate::text;
+use fathom_base::Bytes;
+use fathom_fs::FileSystem;
+use fathom_probe::{Parameter, Profile};
 use fathom_trace::Options;
 use fathom_workload::generate::Config;
 use fathom_workload::program;
@@ -168,6 +172,25 @@ impl Workload {
     /// Creates a workload that plays the jobs of a file.
     pub fn of_jobs(path: &Path) -> Self {
         Self::new(stem(path), Kind::JobFile(path.to_owned()))
+    }
+
+    /// Returns true if it is a program whose allocator needs the logical block of the drive, which is not given.
+    pub fn lacks_logical_block(&mut self) -> bool {
+        let file_system = match &mut self.kind {
+            Kind::Program(program) => program.file_system().as_ref(),
+            _ => None,
+        };
+        file_system.is_some_and(FileSystem::lacks_logical_block)
+    }
+
+    /// Takes the logical block of the drive from its profile where the program's allocator needs it.
+    pub fn take_logical_block(&mut self, profile: &Profile) {
+        if self.lacks_logical_block()
+            && let Kind::Program(program) = &mut self.kind
+            && let Some(file_system) = program.file_system()
+        {
+            file_system.logical_block = known(profile, Parameter::LogicalBlock).map(Bytes);
+        }
     }
 
     /// Returns true if the workload is a program, which issues its accesses itself.

@@ -4,6 +4,7 @@ use super::filebench::Server;
 use super::{filebench, postmark};
 use fathom_base::registry::Text;
 use fathom_base::{BadValue, Dur, Kind, names};
+use fathom_fs::FileSystem;
 use fathom_platform::Benchmark;
 
 /// Entry of the programs in the list of kinds; they are listed with the generators.
@@ -67,6 +68,20 @@ fn boxed<T: Benchmark + 'static>(
 }
 
 impl Config {
+    /// The file system that the program asks for; `None` for the program's own.
+    pub fn file_system(&mut self) -> &mut Option<FileSystem> {
+        match self {
+            Self::PostmarkA(o)
+            | Self::PostmarkB(o)
+            | Self::PostmarkFixed(o)
+            | Self::PostmarkCvfs(o)
+            | Self::PostmarkCvfsLarge(o)
+            | Self::PostmarkFsl(o) => &mut o.file_system,
+            Self::Webserver(o) | Self::Fileserver(o) => &mut o.file_system,
+            Self::Oltp(o) => &mut o.file_system,
+        }
+    }
+
     /// Divides the number of transactions, or the duration, by `divisor` (0 is taken as 1).
     pub fn shorten(&mut self, divisor: u64) {
         let divisor = divisor.max(1);
