@@ -129,7 +129,7 @@ impl Journal {
     }
 
     /// Returns whether a block may be written to its place: it is in no transaction that is not committed.
-    pub fn may_write(&self, block: u64) -> bool {
+    pub(crate) fn may_write(&self, block: u64) -> bool {
         let committing = self.committing.as_ref();
         !self.running.contains(&block)
             && committing.is_none_or(|pending| !pending.blocks.contains(&block))
@@ -148,7 +148,7 @@ impl Journal {
     }
 
     /// The committed blocks that are not in their places, in order of place.
-    pub fn not_in_place(&self) -> Vec<u64> {
+    pub(crate) fn not_in_place(&self) -> Vec<u64> {
         let all = self.pending.iter().flat_map(|pending| &pending.blocks);
         let blocks: BTreeSet<u64> = all
             .copied()
@@ -158,7 +158,7 @@ impl Journal {
     }
 
     /// The blocks to write to their places before the log has room for a commit; none if it has.
-    pub fn in_the_way(&self) -> Vec<u64> {
+    pub(crate) fn in_the_way(&self) -> Vec<u64> {
         self.in_the_way_of(self.needs())
     }
 

@@ -22,6 +22,8 @@ settings! {
         transactions: u64,
         /// Lengths of the files.
         sizes: Sizes,
+        /// PostMark's own seed (`set seed`), to which the seed of the run is added.
+        seed: u64,
         /// Number of operations on files after which everything is synced (`sync`, which PostMark never calls); 0 for
         /// never.
         sync_every: u64,
@@ -49,6 +51,7 @@ fn of(files: u64, subdirectories: u64, transactions: u64, sizes: (Bytes, Bytes))
             min: sizes.0,
             max: sizes.1,
         },
+        seed: 42,
         sync_every: 0,
         read_block: Bytes::kib(4),
         utilisation_percent: 50.0,
@@ -73,6 +76,7 @@ pub fn type_b() -> Settings {
 pub fn fixed() -> Settings {
     Settings {
         utilisation_percent: 0.0,
+        seed: 712,
         ..of(200, 200, 3_000, (Bytes::mib(1), Bytes::mib(1)))
     }
 }
