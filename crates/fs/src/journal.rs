@@ -20,7 +20,7 @@ const HEADER_BYTES: u64 = 16;
 const UUID_BYTES: u64 = 16;
 /// Share of the log that a transaction may take before it is committed (`j_max_transaction_buffers`).
 const LARGEST_SHARE: u64 = 4;
-/// Blocks of the log that stay free for what the operations change that wait for a checkpoint last.
+/// Blocks of the log that stay free beside a large transaction, for what the last operations change that do not wait.
 const SPARE: u64 = 64;
 
 /// The forms of tags and records.
@@ -164,7 +164,12 @@ impl Journal {
 
     /// The blocks to write to their places before operations go on ([`Journal::is_short`]).
     pub fn to_checkpoint(&self) -> Vec<u64> {
-        self.in_the_way_of(self.needs() + SPARE)
+        self.in_the_way_of(self.room_wanted())
+    }
+
+    /// Room for the largest transaction (`jbd2_space_needed`), and in any case for the running one.
+    fn room_wanted(&self) -> u64 {
+        (self.blocks / LARGEST_SHARE).max(self.needs() + SPARE)
     }
 
     fn in_the_way_of(&self, room: u64) -> Vec<u64> {
@@ -293,7 +298,7 @@ impl Journal {
     /// Returns whether the log is so full that operations wait for a checkpoint. The running transaction then still has
     /// room for its commit.
     pub fn is_short(&self) -> bool {
-        self.used + self.needs() + SPARE > self.blocks
+        self.blocks - self.used.min(self.blocks) < self.room_wanted()
     }
 }
 

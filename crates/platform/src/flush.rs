@@ -127,6 +127,9 @@ impl Host {
         let first = list.first(may)?;
         let longest = (self.system.longest_write.0 / BLOCK_BYTES) as u32;
         if self.files.run(first, 1).is_none() {
+            if self.journal.must_wait() {
+                return None;
+            }
             let volume = &self.files.mount.volume;
             let homeless = |key: PageKey| may(key) && volume.find(key.file, key.page).is_none();
             let pages = list.run(first, MOST_AT_ONCE, homeless);

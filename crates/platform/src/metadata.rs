@@ -138,8 +138,8 @@ impl Host {
     fn change(&mut self, block: u64, now: Time) {
         let key = metadata(block);
         self.need(key, now);
-        self.flusher.clean(key);
         let Some(journal) = &mut self.journal.journal else {
+            // One that is dirty has its time of write-back, or is to be written already.
             let dirty = self.cache.get(key).is_some_and(|state| state.dirty);
             self.cache.set(key, |state| state.dirty = true);
             if !dirty {
@@ -147,6 +147,7 @@ impl Host {
             }
             return;
         };
+        self.flusher.clean(key);
         self.cache.set(key, |state| {
             state.dirty = false;
             state.held = true;

@@ -596,3 +596,16 @@ fn who_fills_the_journal_waits_for_it() {
     let log = machine.host().volume().journal()[0].start * 4096;
     assert!(played.iter().any(|p| p.access.offset == log));
 }
+/// A block that changes again while it is on the list of what is written stays there.
+#[test]
+fn without_a_journal_all_metadata_is_written_too() {
+    for seed in 0..300 {
+        let mut machine = random(3 * seed, 8 + seed % 40, 1 + (seed % 5) as usize);
+        let drive = Drive {
+            latency: Dur::us(300),
+            depth: 14,
+        };
+        play(&mut machine, drive);
+        assert_eq!(machine.host().cache().dirty(), 0, "{seed}");
+    }
+}
