@@ -56,3 +56,16 @@ fn the_sets_of_the_survey_are_postmarks_to_the_byte() {
         "postmark_fsl.sync1000.ops.xz",
     );
 }
+
+/// The program itself never syncs: the recordings had their `S` lines inserted.
+#[test]
+fn without_syncs_the_rest_is_the_same() {
+    let Some(expected) = recorded("postmark_cvfs.sync1000.ops.xz") else {
+        return;
+    };
+    let expected: Vec<&str> = expected.lines().filter(|&line| line != "S").collect();
+    assert_eq!(expected.len(), 50_018);
+    let made = postmark::cvfs().operations(0);
+    let made: Vec<String> = made.map(|operation| operation.to_string()).collect();
+    assert_eq!(made, expected);
+}

@@ -55,6 +55,8 @@ pub(super) struct Draws {
     table: Vec<u64>,
     /// The slot after the one that was filled last (`file_allocated`); in the last phase, the one to empty next.
     place: usize,
+    /// No slot below this one is free.
+    lowest: usize,
     phase: Phase,
     created: u64,
     alive: u64,
@@ -72,6 +74,7 @@ impl Draws {
             table: vec![0; 2 * of.files as usize],
             of,
             place: 0,
+            lowest: 0,
             phase: Phase::Create,
             created: 0,
             alive: 0,
@@ -85,6 +88,7 @@ impl Draws {
         self.table = vec![0; 2 * bytes.len()];
         self.table[..bytes.len()].copy_from_slice(bytes);
         self.place = bytes.len();
+        self.lowest = 0;
         self.alive = bytes.len() as u64;
         self.found = true;
         self.phase = Phase::Use;
@@ -153,7 +157,12 @@ impl Draws {
     fn free(&mut self) -> Option<usize> {
         let slot = match self.table.get(self.place) == Some(&0) {
             true => self.place,
-            false => self.table.iter().position(|&bytes| bytes == 0)?,
+            false => {
+                let rest = &self.table[self.lowest..];
+                let first = rest.iter().position(|&bytes| bytes == 0);
+                self.lowest += first.unwrap_or(rest.len());
+                first.map(|_| self.lowest)?
+            }
         };
         self.place = slot + 1;
         Some(slot)
@@ -200,6 +209,7 @@ impl Draws {
 
     fn delete(&mut self, slot: usize) -> Drawn {
         self.table[slot] = 0;
+        self.lowest = self.lowest.min(slot);
         self.alive -= 1;
         Drawn::Delete { slot }
     }
