@@ -189,7 +189,7 @@ impl Journal {
     }
 
     /// Begins to commit the running transaction. `None` if there is nothing to commit, another commit is in progress, or
-    /// the log has no room ([`Journal::in_the_way`]).
+    /// the log has no room ([`Journal::to_checkpoint`]).
     pub fn begin(&mut self) -> Option<Commit> {
         let needs = self.needs();
         if self.is_idle() || self.committing.is_some() || self.used + needs > self.blocks {

@@ -7,7 +7,8 @@
 //! For callers that configure in code instead of a study file:
 //! - [`generate::Permutation`] and [`generate::Zipf`] are the distributions that offsets are drawn from.
 //! - Postmark's settings ([`type_a`](program::postmark::type_a), [`type_b`](program::postmark::type_b),
-//!   [`fixed`](program::postmark::fixed)) and filebench's ([`webserver`](program::filebench::webserver),
+//!   [`fixed`](program::postmark::fixed), [`cvfs`](program::postmark::cvfs),
+//!   [`cvfs_large`](program::postmark::cvfs_large), [`fsl`](program::postmark::fsl)) and filebench's ([`webserver`](program::filebench::webserver),
 //!   [`fileserver`](program::filebench::fileserver), [`oltp`](program::filebench::oltp)). `onto` applies overrides to
 //!   settings, and `build` makes the program; for the two servers it also takes a
 //!   [`Server`](program::filebench::Server).

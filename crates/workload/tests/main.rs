@@ -2,7 +2,11 @@
 //!
 //! They form one program, because each additional program would have to be linked separately.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says what it skips"
+)]
 
 #[path = "fio/main.rs"]
 mod fio;

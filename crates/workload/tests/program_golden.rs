@@ -25,7 +25,7 @@ fn agrees(settings: &Settings, name: &str) {
     let Some(expected) = recorded(name) else {
         return;
     };
-    let mut made = settings.operations(0);
+    let mut made = settings.operations(0).unwrap();
     let mut lines = expected.lines().enumerate();
     for (number, line) in &mut lines {
         let found = made.next().map(|operation| operation.to_string());
@@ -39,6 +39,18 @@ fn synced(every: u64, settings: Settings) -> Settings {
         sync_every: every,
         ..settings
     }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let of = |change: fn(&mut Settings)| {
+        let mut settings = postmark::cvfs();
+        change(&mut settings);
+        settings.operations(0).map(|_| ()).unwrap_err().key
+    };
+    assert_eq!(of(|settings| settings.files = 0), "files");
+    assert_eq!(of(|settings| settings.files = u64::MAX), "files");
+    assert_eq!(of(|settings| settings.sizes.max.0 = 1), "sizes");
 }
 
 #[test]

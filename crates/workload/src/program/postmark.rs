@@ -8,7 +8,7 @@
 //! - An append adds one byte up to as many as are missing to the maximum. It does nothing to a file at the maximum.
 //! - The table of files has twice as many entries as there are initial files. If it is full, a creation does nothing.
 //!   If no file is left, the transactions end.
-//! - There is one process, and it does not sync.
+//! - There is one process. It does not sync, unless [`Settings::sync_every`] says so.
 //! - Rates are bytes divided by the time from the first creation to the last deletion, as PostMark reports them.
 //!   PostMark rounds times to seconds; this does not.
 //!

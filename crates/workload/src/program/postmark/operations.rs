@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::draws::{Drawn, Draws, Phase};
+use fathom_base::{BadValue, want};
 use fathom_fs::Operation;
 
 /// The operations of a run of PostMark, in order: directories are made, files created, used and deleted, directories
@@ -24,8 +25,15 @@ pub struct Operations {
 impl Settings {
     /// The operations of PostMark with these settings, by the name of each file. `files` must not be 0: PostMark then uses
     /// what is on the drive.
-    pub fn operations(&self, seed: u64) -> Operations {
-        Operations {
+    ///
+    /// # Errors
+    /// The first key with an invalid value.
+    pub fn operations(&self, seed: u64) -> Result<Operations, BadValue> {
+        self.check()?;
+        want(self.files > 0, "files", 0, || {
+            "must be above zero: there is no drive with files".into()
+        })?;
+        Ok(Operations {
             draws: Draws::new(self.parameters(seed)),
             directories: match self.subdirectories {
                 0 | 1 => 0,
@@ -37,7 +45,7 @@ impl Settings {
             created: 0,
             sync_every: self.sync_every,
             since_sync: 0,
-        }
+        })
     }
 }
 
