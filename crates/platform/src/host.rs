@@ -3,7 +3,7 @@
 use super::flusher::Flusher;
 use super::journal::Transactions;
 use super::mount::{Files, Mount};
-use super::task::{Job, Thread};
+use super::task::{Job, Task, Thread};
 use crate::{Counter, Failed, System};
 use fathom_base::{Dur, EventQueue, Slab, Time};
 use fathom_block::program::{Done, Request};
@@ -157,6 +157,19 @@ impl Host {
     /// The computing time of one operation.
     pub fn operation(&self) -> Dur {
         self.system.operation_time
+    }
+
+    /// Number of a thread's writes to the drive in flight.
+    pub fn writes_in_flight(&self, thread: usize) -> u32 {
+        self.threads[thread].through
+    }
+
+    /// Wakes a sleeping thread now. Has no effect on a thread that does not sleep.
+    pub fn wake(&mut self, thread: usize, now: Time) {
+        if matches!(self.threads[thread].task, Task::Sleep | Task::SleepUntil(_)) {
+            self.threads[thread].task = Task::Idle;
+            self.events.push(now, Event::Run(thread as u32));
+        }
     }
 
     /// Number of actors: the threads and the flusher.

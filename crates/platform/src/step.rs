@@ -1,6 +1,6 @@
 //! The steps of a thread, and the reasons for which a program of file operations ends early.
 
-use fathom_base::Dur;
+use fathom_base::{Dur, Time};
 use fathom_fs::{FileId, FsError};
 
 /// The next step of a thread.
@@ -54,6 +54,8 @@ pub enum Step {
     SyncAll,
     /// Waits until [`crate::Host::wake`].
     Sleep,
+    /// Waits until a time, or until [`crate::Host::wake`] if that is earlier.
+    SleepUntil(Time),
     /// Ends the thread.
     End,
 }

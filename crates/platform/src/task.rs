@@ -30,6 +30,7 @@ pub(super) enum Task {
     Settle(u32),
     Sync(Syncing),
     Sleep,
+    SleepUntil(Time),
     End,
 }
 

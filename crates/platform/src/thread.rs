@@ -63,6 +63,10 @@ impl Host {
             Step::Sync { file } => self.begin_sync(Some(file)),
             Step::SyncAll => self.begin_sync(None),
             Step::Sleep => Task::Sleep,
+            Step::SleepUntil(at) => {
+                self.events.push(at.max(now), Event::Run(thread as u32));
+                Task::SleepUntil(at)
+            }
             Step::End => {
                 self.running -= 1;
                 self.totals.finished = now;
@@ -119,7 +123,10 @@ impl Host {
                     None => (Task::Idle, Pace::On),
                     Some(rest) => (Task::Sync(rest), Pace::Wait),
                 },
-                Task::Settle(_) | Task::Sleep | Task::End => (task, Pace::Wait),
+                Task::SleepUntil(at) if now >= at => (Task::Idle, Pace::On),
+                Task::Settle(_) | Task::Sleep | Task::SleepUntil(_) | Task::End => {
+                    (task, Pace::Wait)
+                }
             };
             self.threads[thread].task = task;
             match pace {
@@ -378,19 +385,6 @@ impl Host {
             for thread in std::mem::take(&mut self.stalled) {
                 self.events.push(now, Event::Run(thread as u32));
             }
-        }
-    }
-
-    /// Number of a thread's writes to the drive in flight.
-    pub fn writes_in_flight(&self, thread: usize) -> u32 {
-        self.threads[thread].through
-    }
-
-    /// Wakes a sleeping thread now. Has no effect on a thread that does not sleep.
-    pub fn wake(&mut self, thread: usize, now: Time) {
-        if matches!(self.threads[thread].task, Task::Sleep) {
-            self.threads[thread].task = Task::Idle;
-            self.events.push(now, Event::Run(thread as u32));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use fathom_workload::program::postmark::{self, Settings};
+use fathom_workload::program::postmark::{self, Operations, Settings};
 
 fn main() {
     divan::main();
@@ -19,11 +19,16 @@ fn fsl(bencher: Bencher) {
 }
 
 fn draw(bencher: Bencher, settings: &Settings) {
-    let all = settings.operations(0).count();
+    let all = operations(settings).count();
     bencher.counter(ItemsCount::new(all)).bench_local(|| {
-        settings.operations(0).fold(0, |n, operation| {
+        operations(settings).fold(0, |n, operation| {
             divan::black_box(&operation);
             n + 1
         })
     });
+}
+
+fn operations(settings: &Settings) -> Operations {
+    let made = settings.operations(0);
+    made.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -18,6 +18,7 @@ mod generate_statistics;
 #[path = "../../platform/tests/program/mod.rs"]
 mod program;
 mod program_filebench;
+mod program_filebench_language;
 mod program_golden;
 mod program_postmark;
 mod step_by_hand;

@@ -77,7 +77,7 @@ fn without_syncs_the_rest_is_the_same() {
     };
     let expected: Vec<&str> = expected.lines().filter(|&line| line != "S").collect();
     assert_eq!(expected.len(), 50_018);
-    let made = postmark::cvfs().operations(0);
+    let made = postmark::cvfs().operations(0).unwrap();
     let made: Vec<String> = made.map(|operation| operation.to_string()).collect();
     assert_eq!(made, expected);
 }

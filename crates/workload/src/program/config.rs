@@ -28,7 +28,9 @@ names! {
         PostmarkFsl(postmark::Overrides) = "postmark-fsl", postmark::FSL;
         Webserver(filebench::FileOverrides) = "filebench-webserver", filebench::WEBSERVER;
         Fileserver(filebench::FileOverrides) = "filebench-fileserver", filebench::FILESERVER;
+        Varmail(filebench::FileOverrides) = "filebench-varmail", filebench::VARMAIL;
         Oltp(filebench::OltpOverrides) = "filebench-oltp", filebench::OLTP;
+        Filebench(filebench::ModelOverrides) = "filebench", filebench::OWN;
     }
 }
 
@@ -56,7 +58,12 @@ impl Config {
                 let settings = o.onto(filebench::fileserver());
                 boxed(settings.build(Server::File, capacity, seed))
             }
+            Self::Varmail(o) => {
+                let settings = o.onto(filebench::varmail());
+                boxed(settings.build(Server::Mail, capacity, seed))
+            }
             Self::Oltp(o) => boxed(o.onto(filebench::oltp()).build(capacity, seed)),
+            Self::Filebench(o) => boxed(o.onto(filebench::example()).build(capacity, seed)),
         }
     }
 }
@@ -77,8 +84,9 @@ impl Config {
             | Self::PostmarkCvfs(o)
             | Self::PostmarkCvfsLarge(o)
             | Self::PostmarkFsl(o) => &mut o.file_system,
-            Self::Webserver(o) | Self::Fileserver(o) => &mut o.file_system,
+            Self::Webserver(o) | Self::Fileserver(o) | Self::Varmail(o) => &mut o.file_system,
             Self::Oltp(o) => &mut o.file_system,
+            Self::Filebench(o) => &mut o.file_system,
         }
     }
 
@@ -101,7 +109,15 @@ impl Config {
             Self::Fileserver(o) => {
                 return duration(&mut o.duration, filebench::fileserver().duration);
             }
+            Self::Varmail(o) => {
+                return duration(&mut o.duration, filebench::varmail().duration);
+            }
             Self::Oltp(o) => return duration(&mut o.duration, filebench::oltp().duration),
+            Self::Filebench(o) => {
+                let all = o.onto(filebench::example()).length();
+                o.duration = Some(all.map(|all| Dur(all.0 / divisor)));
+                return;
+            }
         };
         let all = overrides.transactions.unwrap_or(own.transactions);
         overrides.transactions = Some((all / divisor).max(1));
