@@ -357,6 +357,31 @@ fn writes_with_dsync_are_on_the_drive_one_after_another() {
 }
 
 #[test]
+fn an_operation_after_a_write_with_dsync_waits_for_it() {
+    let flowops = "flowop write name=w,filesetname=s,fd=1,iosize=8k,dsync,random\n\
+                   flowop readwholefile name=r,filesetname=s,fd=2,iosize=64k\n\
+                   flowop closefile name=c,fd=2";
+    let (played, _) = machine(&with(flowops), Some(24));
+    let own = |op| {
+        played
+            .iter()
+            .filter(move |p| p.actor == 0 && p.access.op == op)
+    };
+    let writes: Vec<&Played> = own(Op::Write).collect();
+    let reads: Vec<&Played> = own(Op::Read).filter(|p| p.access.len > 4096).collect();
+    assert!(
+        writes.len() == 8 && reads.len() >= 7,
+        "{} {}",
+        writes.len(),
+        reads.len()
+    );
+    for read in reads {
+        let in_flight = |write: &&&Played| write.asked <= read.asked && read.asked < write.done;
+        assert_eq!(writes.iter().filter(in_flight).count(), 0, "{read:?}");
+    }
+}
+
+#[test]
 fn a_sequence_of_reads_starts_over_at_the_end() {
     let text = with("flowop read name=r,filesetname=s,fd=1,iosize=16k");
     let (_, counters) = machine(&text, Some(10));
