@@ -46,7 +46,7 @@ impl Volume {
         sizes: Sizes,
         rng: &mut Rng,
     ) -> Result<Vec<FileId>, FsError> {
-        let usable = self.space().free();
+        let usable = self.space().free().saturating_sub(self.layout.kept());
         let most = (usable as f64 * share.clamp(0.0, 1.0)) as u64;
         let overfull = most + (usable - most) / 2;
         let mut files: Vec<(FileId, u64)> = Vec::new();
@@ -72,15 +72,24 @@ impl Volume {
                 self.release(&freed);
                 used -= blocks;
             }
-            self.forget_changes();
+            self.forget_changes()?;
         }
         Ok(files.into_iter().map(|(file, _)| file).collect())
     }
 
     /// Forgets which metadata was changed: what was done so far is on the drive.
-    pub fn forget_changes(&mut self) {
+    ///
+    /// # Errors
+    /// A log-structured format has no room for what is to be written.
+    pub fn forget_changes(&mut self) -> Result<(), FsError> {
+        self.checkpoint()?;
         self.take_changed();
         self.take_revoked();
+        self.close();
+        self.committed(&[]);
         self.take_fresh();
+        self.take_cleaned();
+        self.take_writes();
+        Ok(())
     }
 }

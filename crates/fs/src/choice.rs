@@ -1,11 +1,15 @@
 //! A file system by name: format, allocator and their sizes, as in a study file or on the command line.
 
-use crate::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
+use crate::alloc::{
+    Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, ReclaimUnits, Reiser,
+};
 use crate::block::BLOCK_BYTES;
 use crate::error::FsError;
 use crate::ext::{ExtFormat, Version};
+use crate::log::{LogFormat, SEGMENT_BYTES};
+use crate::reiser::ReiserFormat;
 use crate::space::Space;
-use crate::volume::Volume;
+use crate::volume::{Formatting, Volume};
 use fathom_base::registry::Text;
 use fathom_base::{About, BadValue, Bytes, Kind, defaults, names, want};
 use serde::{Deserialize, Serialize};
@@ -30,6 +34,9 @@ const ALLOCATOR: Kind = Kind {
     text: Text::Prose,
 };
 
+/// Open reclaim units for small files, by directory.
+const DIRECTORIES: usize = 4;
+
 names! {
     /// The format of a file system.
     pub enum Format of FORMAT in FORMATS {
@@ -42,6 +49,14 @@ into the journal, then a commit record; the metadata goes to its place later.");
         Ext4 = "ext4", About::new("Extents, flexible groups, delayed allocation, a journal (JBD2)").text("\
 Files are mapped by extents, and the metadata of 16 groups lies together. Pages get their blocks when they are written \
 to the drive.");
+        Reiserfs = "reiserfs", About::new("ReiserFS 3.6: one balanced tree for all metadata, a journal").text("\
+Inodes, entries and pointers to blocks are items of one balanced tree of nodes of 4 KiB. The journal of 32 MiB lies behind \
+the super block. A transaction is committed 30 s after it began. Small files have blocks of their own (`notail`). After \
+`fs/reiserfs` of Linux 6.1.");
+        F2fs = "f2fs-like", About::new("A log-structured file system in the manner of F2FS").text("\
+What is written goes to the head of one of six logs and overwrites nothing; sections with few valid blocks are cleaned. A \
+checkpoint is written every 60 s and by a sync. A section is as long as `logical-block`, or 2 MiB. Left out: inline data, \
+roll-forward recovery (an `fsync` writes a checkpoint), writing into holes.");
     }
 }
 
@@ -63,6 +78,17 @@ few merges on a block-mapped drive (`greedy-space` IV). Memory: 36 bytes for eac
         GreedyLocal = "greedy-local", About::new("Greedy-Space that prefers logical blocks being rewritten").text("\
 New blocks come first from logical blocks in which the same sync rewrites blocks in place: they are merged anyway. Then \
 as Greedy-Space. Our answer to `greedy-space` VI, which leaves locality to future work.");
+        Reiser = "reiserfs-default", About::new("ReiserFS: first fit from a place of the directory").text("\
+A file goes on after its last block; a new one begins in a group that is hashed from its directory, and takes the first \
+free blocks from there on. Groups of which less than a tenth is free are passed over. An open file sets 16 blocks aside. \
+After `fs/reiserfs/bitmap.c` of Linux 6.1 with its default options.");
+        ReclaimUnits = "reclaim-units", About::new("For page-mapped drives: what dies together shares a reclaim unit").text("\
+`logical-block` is the reclaim unit: what the drive erases at once. As in Greedy-Space a unit is filled until it is full, \
+and the one with the most free space is next; but one unit is open for metadata, one for large files, and four for small \
+files by their directory, because those that die together leave whole units to the drive. Ours: `greedy-space` VI leaves \
+page mapping to future work.");
+        Logs = "log-structured", About::new("f2fs-like: the heads of its six logs").text("\
+The only one of `f2fs-like`, and of no other file system.");
     }
 }
 
@@ -75,19 +101,19 @@ defaults! {
         pub format: Format = Format::Ext3,
         /// The allocator; that of the format if omitted.
         pub allocator: Option<Policy> = None,
-        /// Size of a logical block of the drive, for the allocators that ask for it. Comes from the drive's profile if
-        /// omitted.
+        /// Size of a logical block or reclaim unit of the drive, for the allocators that ask for it; of `f2fs-like` the
+        /// section, a multiple of 2 MiB. Comes from the drive's profile if omitted.
         pub logical_block: Option<Bytes> = None,
         /// Where the first logical block of the drive begins, relative to the beginning of the file system: 0 if it begins
         /// at a boundary.
         pub logical_block_offset: Bytes = Bytes(0),
         /// Whether pages get their blocks when they are written to the drive; as the format does if omitted.
         pub delayed_allocation: Option<bool> = None,
-        /// Size of an inode on the drive: 128 (until `mke2fs` 1.40) or 256 bytes.
+        /// Size of an inode of ext on the drive: 128 (until `mke2fs` 1.40) or 256 bytes.
         pub inode_bytes: u64 = 128,
-        /// Bytes of the volume for each inode (8,192 until `mke2fs` 1.40, 16,384 today).
+        /// Bytes of an ext volume for each inode (8,192 until `mke2fs` 1.40, 16,384 today).
         pub bytes_per_inode: Bytes = Bytes(8192),
-        /// Size of the journal; what `mke2fs` chooses if omitted.
+        /// Size of the journal; what `mke2fs` or `mkreiserfs` chooses if omitted.
         pub journal: Option<Bytes> = None,
     }
 }
@@ -98,6 +124,8 @@ impl FileSystem {
         self.allocator.unwrap_or(match self.format {
             Format::Ext2 | Format::Ext3 => Policy::Ext3,
             Format::Ext4 => Policy::Ext4,
+            Format::Reiserfs => Policy::Reiser,
+            Format::F2fs => Policy::Logs,
         })
     }
 
@@ -105,11 +133,15 @@ impl FileSystem {
     pub fn is_delayed(&self) -> bool {
         self.delayed_allocation
             .unwrap_or(self.format == Format::Ext4)
+            || self.format == Format::F2fs
     }
 
     /// Whether the allocator needs the size of a logical block that is not given.
     pub fn lacks_logical_block(&self) -> bool {
-        let needs = matches!(self.policy(), Policy::GreedySpace | Policy::GreedyLocal);
+        let needs = matches!(
+            self.policy(),
+            Policy::GreedySpace | Policy::GreedyLocal | Policy::ReclaimUnits
+        );
         needs && self.logical_block.is_none()
     }
 
@@ -119,6 +151,13 @@ impl FileSystem {
     /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
         let whole = |bytes: Bytes| bytes.0.is_multiple_of(BLOCK_BYTES);
+        let logs = self.format == Format::F2fs;
+        want(
+            logs == (self.policy() == Policy::Logs),
+            "allocator",
+            self.policy(),
+            || "is for f2fs-like and the only one that it has".into(),
+        )?;
         want(!self.lacks_logical_block(), "logical-block", "", || {
             let allocator = self.policy();
             format!("must be given for {allocator}, or come from a profile of the drive")
@@ -129,6 +168,15 @@ impl FileSystem {
             "logical-block",
             logical_block,
             || "must be a multiple of the block of 4KiB, and below 4GiB".into(),
+        )?;
+        want(
+            !logs
+                || self
+                    .logical_block
+                    .is_none_or(|block| block.0.is_multiple_of(SEGMENT_BYTES)),
+            "logical-block",
+            logical_block,
+            || "must be a multiple of a segment of 2MiB for f2fs-like".into(),
         )?;
         want(
             whole(self.logical_block_offset)
@@ -163,18 +211,40 @@ impl FileSystem {
     /// # Errors
     /// [`FsError::TooSmall`].
     pub fn volume(&self, len: Bytes) -> Result<Volume, FsError> {
-        let format = ExtFormat {
-            version: match self.format {
-                Format::Ext2 => Version::Ext2,
-                Format::Ext3 => Version::Ext3,
-                Format::Ext4 => Version::Ext4,
-            },
-            inode_bytes: self.inode_bytes,
-            bytes_per_inode: self.bytes_per_inode.0,
-            journal_blocks: self.journal.map_or(0, |journal| journal.0 / BLOCK_BYTES),
-            ..ExtFormat::default()
+        let blocks = len.0 / BLOCK_BYTES;
+        Volume::format(self.formatting(), blocks, |space| self.allocator(space))
+    }
+
+    /// The format with its settings.
+    fn formatting(&self) -> Formatting {
+        let ext = |version| {
+            Formatting::Ext(ExtFormat {
+                version,
+                inode_bytes: self.inode_bytes,
+                bytes_per_inode: self.bytes_per_inode.0,
+                journal_blocks: self.journal.map_or(0, |journal| journal.0 / BLOCK_BYTES),
+                ..ExtFormat::default()
+            })
         };
-        Volume::format(format, len.0 / BLOCK_BYTES, |space| self.allocator(space))
+        match self.format {
+            Format::Ext2 => ext(Version::Ext2),
+            Format::Ext3 => ext(Version::Ext3),
+            Format::Ext4 => ext(Version::Ext4),
+            Format::Reiserfs => {
+                let default = ReiserFormat::default();
+                Formatting::Reiser(ReiserFormat {
+                    journal_blocks: self
+                        .journal
+                        .map_or(default.journal_blocks, |journal| journal.0 / BLOCK_BYTES),
+                })
+            }
+            Format::F2fs => Formatting::Log(LogFormat {
+                segments_per_section: self
+                    .logical_block
+                    .map_or(1, |section| section.0 / SEGMENT_BYTES),
+                ..LogFormat::default()
+            }),
+        }
     }
 
     /// Makes the allocator for a volume with these free blocks.
@@ -190,6 +260,9 @@ impl FileSystem {
             Policy::Ext4 => Box::new(Ext4::new(Ext4Settings::default())),
             Policy::GreedySpace => Box::new(GreedySpace::new(space, blocks, offset)),
             Policy::GreedyLocal => Box::new(GreedyLocal::new(space, blocks, offset)),
+            // The log-structured format asks no allocator.
+            Policy::Reiser | Policy::Logs => Box::new(Reiser::default()),
+            Policy::ReclaimUnits => Box::new(ReclaimUnits::new(space, blocks, offset, DIRECTORIES)),
         }
     }
 }

@@ -12,45 +12,11 @@
 //! Left out: fast commits, asynchronous commits, credits of handles, and the contents of blocks.
 
 use crate::block::Extent;
+use crate::tags::{LARGEST_SHARE, Tags};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Bytes of a descriptor or revoke block that are not tags or records: a header of 12 and a check sum of 4.
-const HEADER_BYTES: u64 = 16;
-/// Bytes of the identity that follows the first tag of a descriptor.
-const UUID_BYTES: u64 = 16;
-/// Share of the log that a transaction may take before it is committed (`j_max_transaction_buffers`).
-const LARGEST_SHARE: u64 = 4;
 /// Blocks of the log that stay free beside a large transaction, for what the last operations change that do not wait.
 const SPARE: u64 = 64;
-
-/// The forms of tags and records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tags {
-    /// Tags of 8 bytes, revoke records of 4: ext3.
-    Short,
-    /// Tags of 16 bytes, records of 8: 64-bit block numbers and check sums, the default of ext4.
-    Long,
-}
-
-impl Tags {
-    /// Number of tags of a descriptor block.
-    fn per_descriptor(self) -> u64 {
-        let bytes = match self {
-            Tags::Short => 8,
-            Tags::Long => 16,
-        };
-        (crate::block::BLOCK_BYTES - HEADER_BYTES - UUID_BYTES) / bytes
-    }
-
-    /// Number of records of a revoke block.
-    fn per_revoke(self) -> u64 {
-        let bytes = match self {
-            Tags::Short => 4,
-            Tags::Long => 8,
-        };
-        (crate::block::BLOCK_BYTES - HEADER_BYTES) / bytes
-    }
-}
 
 /// What a commit writes into the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,7 +57,7 @@ pub struct Journal {
 
 impl Journal {
     /// Begins with an empty log in these pieces, of at least 64 blocks in all.
-    pub fn new(pieces: Vec<Extent>, tags: Tags) -> Self {
+    pub(crate) fn new(pieces: Vec<Extent>, tags: Tags) -> Self {
         let all: u64 = pieces.iter().map(|piece| piece.blocks).sum();
         Self {
             pieces,
@@ -137,13 +103,13 @@ impl Journal {
 
     /// Returns whether the running transaction is so large that it must be committed.
     pub fn is_full(&self) -> bool {
-        self.needs() > self.blocks / LARGEST_SHARE
+        self.needs() > self.tags.largest(self.blocks)
     }
 
     /// Blocks of the log that a commit of the running transaction takes, the commit block included.
     fn needs(&self) -> u64 {
         let changed = self.running.len() as u64;
-        let revokes = (self.revoked.len() as u64).div_ceil(self.tags.per_revoke());
+        let revokes = self.tags.revoke_blocks(self.revoked.len() as u64);
         changed + changed.div_ceil(self.tags.per_descriptor()) + revokes + 1
     }
 
@@ -169,7 +135,7 @@ impl Journal {
 
     /// Room for the largest transaction (`jbd2_space_needed`), and in any case for the running one.
     fn room_wanted(&self) -> u64 {
-        (self.blocks / LARGEST_SHARE).max(self.needs() + SPARE)
+        self.tags.largest(self.blocks).max(self.needs() + SPARE)
     }
 
     fn in_the_way_of(&self, room: u64) -> Vec<u64> {
@@ -209,14 +175,18 @@ impl Journal {
         let mut taken: Vec<Extent> = Vec::new();
         let mut left = blocks;
         while left > 0 {
-            // The super block is the first block of the journal.
-            let (start, room) = self.place(self.head + 1);
-            let run = room.min(left);
+            let (start, room) = self.place(self.head + self.first());
+            let run = room.min(left).min(self.blocks - self.head);
             taken.push(Extent::new(start, run));
             self.head = (self.head + run) % self.blocks.max(1);
             left -= run;
         }
         taken
+    }
+
+    /// The first block of the log: ext's journal begins with its super block, ReiserFS's ends with its header.
+    fn first(&self) -> u64 {
+        u64::from(self.tags != Tags::Reiser)
     }
 
     /// The block of the volume of a block of the journal, and the number of blocks up to the end of its piece.
@@ -270,7 +240,11 @@ impl Journal {
     /// Returns the block of the journal's super block if the tail has moved since the last call: it must be written before
     /// the freed part of the log is.
     pub fn super_block(&mut self) -> Option<u64> {
-        (std::mem::take(&mut self.moved) > 0).then(|| self.place(0).0)
+        let block = match self.tags {
+            Tags::Short | Tags::Long => 0,
+            Tags::Reiser => self.blocks,
+        };
+        (std::mem::take(&mut self.moved) > 0).then(|| self.place(block).0)
     }
 
     /// As [`Journal::super_block`], if so much of the log became free that a commit updates the tail.
@@ -373,14 +347,19 @@ mod tests {
     }
 
     #[test]
-    fn long_tags_need_more_descriptors() {
-        assert_eq!(
-            (Tags::Short.per_descriptor(), Tags::Long.per_descriptor()),
-            (508, 254)
-        );
-        assert_eq!(
-            (Tags::Short.per_revoke(), Tags::Long.per_revoke()),
-            (1020, 510)
-        );
+    fn the_header_of_reiserfs_ends_the_journal() {
+        let mut journal = Journal::new(vec![Extent::new(18, 100)], Tags::Reiser);
+        (1..=10).for_each(|block| journal.change(block));
+        journal.revoke(10);
+        let commit = journal.begin().unwrap();
+        // The description block and 9 blocks, then the commit block.
+        assert_eq!(commit.log, [Extent::new(18, 10)]);
+        assert_eq!(commit.record, 28);
+        journal.committed();
+        journal
+            .not_in_place()
+            .into_iter()
+            .for_each(|block| journal.placed(block));
+        assert_eq!(journal.super_block(), Some(117));
     }
 }

@@ -2,61 +2,41 @@
 
 use crate::block::FileId;
 use crate::error::FsError;
-use crate::ext::Version;
 use crate::volume::Volume;
 
 impl Volume {
-    /// The blocks of metadata that a look-up of a file by its name reads: its entry and its inode.
+    /// The blocks of metadata that a look-up of a file by its name reads: its entry and its inode, and the way to them.
     pub fn looked_up(&self, id: FileId) -> Vec<u64> {
-        let Ok(file) = self.file(id) else {
-            return Vec::new();
-        };
-        let parent = self.file(file.parent).ok();
-        let entry = parent.and_then(|parent| parent.map.find(file.entry));
-        let inode = self.geometry.inode_block(file.inode);
-        let blocks = entry.map(|(block, _)| block).into_iter();
-        blocks.chain([inode]).collect()
+        self.layout.looked_up(&self.core, id)
     }
 
-    /// The block with the inode of a file; `None` if the file does not exist.
+    /// The block with the inode of a file; `None` if the file does not exist, or its inode was never written.
     pub fn inode_block(&self, id: FileId) -> Option<u64> {
-        let file = self.file(id).ok()?;
-        Some(self.geometry.inode_block(file.inode))
+        self.layout.inode_block(&self.core, id)
     }
 
     /// Notes that the inode of a file changes: the time of its last access, for instance.
     pub fn touch(&mut self, id: FileId) {
-        if let Some(block) = self.inode_block(id) {
-            self.changed.push(block);
-        }
+        self.layout.touch(&mut self.core, id);
     }
 
     /// The block of metadata that tells where a page of a file lies; `None` if the inode does.
     pub fn mapped_by(&self, id: FileId, page: u32) -> Option<u64> {
-        let file = self.file(id).ok()?;
-        match self.geometry.format.version {
-            Version::Ext4 => file.nodes.of_extent(&file.map, page),
-            _ => file.nodes.of_page(u64::from(page)),
-        }
+        self.layout.mapped_by(&self.core, id, page)
     }
 
-    /// The blocks of metadata that map a file, besides its inode.
-    pub fn map_blocks(&self, id: FileId) -> impl Iterator<Item = u64> + '_ {
-        let file = self.file(id).ok();
-        file.into_iter().flat_map(|file| file.nodes.all())
+    /// The blocks of metadata that belong to a file, besides its inode: those that map it.
+    pub fn map_blocks(&self, id: FileId) -> impl Iterator<Item = u64> + use<> {
+        let blocks = self.layout.metadata(id).into_iter();
+        blocks.flat_map(|extent| extent.start..extent.end())
     }
 
-    /// Returns whether the file system has room for `pages` pages and for what maps them: a block for 340 extents at
-    /// worst, and one of a directory.
+    /// Returns whether the file system has room for `blocks` blocks, and for what maps them.
     ///
     /// # Errors
     /// [`FsError::Full`].
-    pub fn want_room(&self, pages: u64) -> Result<(), FsError> {
-        let wanted = pages + pages.div_ceil(340) + 4;
-        let free = self.space.free() + self.allocator.set_aside();
-        match wanted <= free {
-            true => Ok(()),
-            false => Err(FsError::Full { wanted, free }),
-        }
+    pub fn want_room(&self, blocks: u64) -> Result<(), FsError> {
+        let more = self.layout.most_nodes(blocks);
+        self.core.want_room(blocks + more)
     }
 }

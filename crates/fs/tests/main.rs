@@ -10,4 +10,6 @@
 
 mod allocators;
 mod golden;
+mod log;
+mod reiser;
 mod sync;

@@ -18,8 +18,9 @@ impl Host {
 
     pub(super) fn begin_commit(&mut self) {
         let Some(journal) = &mut self.journal.journal else {
-            return;
+            return self.begin_checkpoint();
         };
+        self.files.mount.volume.close();
         let blocks = journal.changed().collect();
         // Delayed pages are none of the transaction's until they get their blocks.
         let tail = journal.due_super_block();
@@ -160,23 +161,24 @@ impl Host {
         let Some(commit) = self.journal.commit.take() else {
             return;
         };
-        let Some(journal) = &mut self.journal.journal else {
-            return;
-        };
-        journal.committed();
         self.totals.commits += 1;
         self.totals.committed += commit.blocks.len() as u64;
         self.journal.ended += 1;
-        let settled = commit.blocks.into_iter();
-        let settled: Vec<u64> = settled
-            .filter(|&block| journal.awaits_place(block))
-            .collect();
+        let mut settled = commit.blocks;
+        match &mut self.journal.journal {
+            Some(journal) => {
+                journal.committed();
+                settled.retain(|&block| journal.awaits_place(block));
+            }
+            None => settled.clear(),
+        }
         for &block in &settled {
             self.cache.set(metadata(block), |state| {
                 state.held = false;
                 state.dirty = true;
             });
         }
+        self.files.mount.volume.committed(&[]);
         self.release(commit.freed);
         if !settled.is_empty() {
             self.settle_later(settled, now);

@@ -11,6 +11,15 @@ use fathom_fs::{BLOCK_BYTES, METADATA, PageKey};
 /// Number of pages without blocks that get them at once (`MAX_WRITEPAGES_EXTENT_LEN` of ext4).
 const MOST_AT_ONCE: u32 = 2048;
 
+/// Pages to be written by one request.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: PageKey,
+    pages: u32,
+    /// A file system that moves pages had no room for them.
+    lost: bool,
+}
+
 impl Host {
     /// Makes a page of data dirty.
     pub(super) fn soil(&mut self, key: PageKey, now: Time) {
@@ -47,7 +56,11 @@ impl Host {
         self.end_recorded(now);
         self.checkpoint(now);
         while self.flusher.in_flight < self.system.window {
-            if !(self.commit_write(now) || self.write_urgent(now) || self.write_behind(now)) {
+            if !(self.clean(now)
+                || self.commit_write(now)
+                || self.write_urgent(now)
+                || self.write_behind(now))
+            {
                 break;
             }
         }
@@ -86,10 +99,11 @@ impl Host {
             Which::Sealed => self.journal.begun - 1,
             _ => self.journal.begun,
         };
-        let Some((first, pages)) = self.next_run(which, now) else {
+        let Some(Run { first, pages, lost }) = self.next_run(which, now) else {
             return false;
         };
-        let Some((offset, pages)) = self.files.run(first, pages) else {
+        let place = self.files.run(first, pages).filter(|_| !lost);
+        let Some((offset, pages)) = place else {
             self.lose(first, pages);
             return true;
         };
@@ -117,7 +131,8 @@ impl Host {
     }
 
     /// The next pages of a list to be written by one request. Gives them blocks.
-    fn next_run(&mut self, which: Which, now: Time) -> Option<(PageKey, u32)> {
+    fn next_run(&mut self, which: Which, now: Time) -> Option<Run> {
+        let must_wait = self.must_wait();
         let cache = &self.cache;
         let may = |key| {
             let state = cache.get(key).unwrap_or_default();
@@ -126,22 +141,34 @@ impl Host {
         let list = self.flusher.list(which);
         let first = list.first(may)?;
         let longest = (self.system.longest_write.0 / BLOCK_BYTES) as u32;
-        if self.files.run(first, 1).is_none() {
-            if self.journal.must_wait() {
+        let files = &self.files;
+        if first.file != METADATA && files.is_homeless(first) {
+            if must_wait {
                 return None;
             }
-            let volume = &self.files.mount.volume;
-            let homeless = |key: PageKey| may(key) && volume.find(key.file, key.page).is_none();
-            let pages = list.run(first, MOST_AT_ONCE, homeless);
+            let volume = &files.mount.volume;
+            let most = match volume.moves() {
+                // What is placed is written by one request.
+                true => volume.run_ahead().min(u64::from(longest)) as u32,
+                false => MOST_AT_ONCE,
+            };
+            let homeless = |key: PageKey| may(key) && files.is_homeless(key);
+            let pages = list.run(first, most, homeless);
             // Without room the pages keep no block, and are lost.
-            let _no_room = self.place(first.file, first.page, pages, now);
+            let placed = self.place(first.file, first.page, pages, now);
+            if self.volume().moves() {
+                let lost = placed.is_err();
+                return Some(Run { first, pages, lost });
+            }
         }
         let cache = &self.cache;
         let may = |key| {
             let state = cache.get(key).unwrap_or_default();
             !(state.writing || state.loading)
         };
-        Some((first, self.flusher.list(which).run(first, longest, may)))
+        let pages = self.flusher.list(which).run(first, longest, may);
+        let lost = false;
+        Some(Run { first, pages, lost })
     }
 
     /// Gives up pages that found no room: the reservation was too small for what maps them.

@@ -1,5 +1,6 @@
 //! The machine below a script: its parts, the requests in flight, and the threads that wait for pages.
 
+use super::cleaner::Cleaner;
 use super::flusher::Flusher;
 use super::journal::Transactions;
 use super::mount::{Files, Mount};
@@ -78,6 +79,8 @@ pub(super) struct Totals {
     pub(super) commits: u64,
     pub(super) metadata_written: u64,
     pub(super) stalls: u64,
+    /// Number of blocks that cleaning has moved.
+    pub(super) cleaned: u64,
     /// Number of times that a thread waited for the journal.
     pub(super) journal_waits: u64,
     /// Number of writes that found no room.
@@ -93,6 +96,7 @@ pub struct Host {
     pub(super) cache: Cache,
     pub(super) flusher: Flusher,
     pub(super) journal: Transactions,
+    pub(super) cleaner: Cleaner,
     pub(super) threads: Vec<Thread>,
     pub(super) jobs: Slab<Job>,
     /// Threads that wait until fewer pages are dirty.
@@ -122,6 +126,7 @@ impl Host {
             cache: Cache::new(system.pages(100.0)),
             flusher: Flusher::new(&system),
             journal: Transactions::new(&mount.volume),
+            cleaner: Cleaner::default(),
             threads: vec![Thread::default(); threads],
             jobs: Slab::default(),
             stalled: Vec::new(),
@@ -131,7 +136,7 @@ impl Host {
             running: threads,
             in_flight: BTreeMap::new(),
             waiters: BTreeMap::new(),
-            requests: vec![VecDeque::new(); threads + 1],
+            requests: vec![VecDeque::new(); threads + 1 + usize::from(mount.volume.moves())],
             processors: vec![Time::ZERO; system.processors.max(1) as usize],
             clock: Time::ZERO,
             files: Files::new(mount),
@@ -172,14 +177,14 @@ impl Host {
         }
     }
 
-    /// Number of actors: the threads and the flusher.
+    /// Number of actors: the threads, the flusher, and the cleaner of a log-structured file system.
     pub(super) fn actors(&self) -> usize {
         self.requests.len()
     }
 
     /// The actor that writes back.
     pub(super) fn flusher_actor(&self) -> usize {
-        self.requests.len() - 1
+        self.threads.len()
     }
 
     /// Takes the next event if its time has come.
@@ -199,7 +204,7 @@ impl Host {
     }
 
     fn is_over(&self) -> bool {
-        self.running == 0 && self.in_flight.is_empty() && self.is_clean()
+        self.running == 0 && self.in_flight.is_empty() && self.is_clean() && !self.cleaner.is_busy()
     }
 
     pub(super) fn take_request(&mut self, actor: usize) -> Option<Request> {
@@ -221,13 +226,19 @@ impl Host {
     pub(super) fn issue(&mut self, actor: usize, access: Access, tag: Tag, io: Io, now: Time) {
         let (op, offset) = (access.op, access.offset);
         self.in_flight.insert((op, offset), io);
-        self.requests[actor].push_back(Request {
+        let request = Request {
             access,
             tag,
             asked: now,
             counts: Time::ZERO,
             data: None,
-        });
+        };
+        self.ask(actor, request);
+    }
+
+    /// Passes a request on for an actor.
+    pub(super) fn ask(&mut self, actor: usize, request: Request) {
+        self.requests[actor].push_back(request);
     }
 
     /// Loads the pages of a window that are not in memory, with one request for each contiguous run.
@@ -289,9 +300,24 @@ impl Host {
     }
 
     /// Handles the completion of a request.
-    pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), Failed> {
-        let (op, offset) = (done.access.op, done.access.offset);
+    pub(super) fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Failed> {
         let now = done.completed.max(self.clock);
+        match actor > self.flusher_actor() {
+            true => self.cleaned(),
+            false => self.complete(done.access, now)?,
+        }
+        self.clock = now;
+        self.pump(now);
+        self.unstall(now);
+        self.wake_syncers(now);
+        if self.is_over() {
+            self.totals.finished = now;
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, access: &Access, now: Time) -> Result<(), Failed> {
+        let (op, offset) = (access.op, access.offset);
         let io = self.in_flight.remove(&(op, offset));
         let io = io.ok_or(Failed::Stray { offset })?;
         match io.purpose {
@@ -312,13 +338,6 @@ impl Host {
                 self.wake_waiters(key, now);
             }
         }
-        self.clock = now;
-        self.pump(now);
-        self.unstall(now);
-        self.wake_syncers(now);
-        if self.is_over() {
-            self.totals.finished = now;
-        }
         Ok(())
     }
 
@@ -334,6 +353,7 @@ impl Host {
             bytes("taken-along-bytes", t.taken_along),
             bytes("journal-metadata-bytes", t.committed),
             bytes("metadata-written-bytes", t.metadata_written),
+            bytes("cleaned-bytes", t.cleaned),
             Counter::count("commits", t.commits, ""),
             Counter::count("stalls", t.stalls, ""),
             Counter::count("waits-for-journal", t.journal_waits, ""),

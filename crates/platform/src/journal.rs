@@ -39,6 +39,8 @@ pub(super) struct Transactions {
     pub(super) journal: Option<Journal>,
     /// Files deleted by the running transaction, with their extents.
     pub(super) freed: Vec<(FileId, Vec<Extent>)>,
+    /// Whether a log-structured file system has something to write in a checkpoint.
+    pub(super) pending: bool,
     /// When the running transaction is to be committed.
     pub(super) due: Option<Time>,
     pub(super) commit: Option<Commit>,
@@ -58,6 +60,7 @@ impl Transactions {
         Self {
             journal: volume.new_journal(),
             freed: Vec::new(),
+            pending: false,
             due: None,
             commit: None,
             begun: 0,
@@ -74,7 +77,8 @@ impl Transactions {
 
     /// Returns whether the running transaction is empty.
     pub(super) fn is_idle(&self) -> bool {
-        self.journal.as_ref().is_none_or(Journal::is_idle)
+        let idle = self.journal.as_ref().is_none_or(Journal::is_idle);
+        idle && !self.pending
     }
 
     /// Returns whether an operation that changes metadata must wait: the log is full, or the running transaction is and

@@ -89,8 +89,8 @@ impl<S: Script> Program for Machine<S> {
         })
     }
 
-    fn done(&mut self, _actor: usize, done: Done<'_>) -> Result<(), Failed> {
-        self.host.done(done)
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Failed> {
+        self.host.done(actor, done)
     }
 
     fn part(&self, now: Time) -> Option<f64> {

@@ -3,8 +3,8 @@
 use super::host::Event;
 use super::mount::metadata;
 use crate::{Failed, Host};
-use fathom_base::Time;
-use fathom_fs::{BLOCK_BYTES, Extent, FileId, FsError};
+use fathom_base::{Dur, Time};
+use fathom_fs::{BLOCK_BYTES, Extent, FileId, FsError, PageKey};
 
 /// Length of the names of files, in bytes.
 const NAME_BYTES: usize = 8;
@@ -40,8 +40,9 @@ impl Host {
             self.totals.dropped += u64::from(self.cache.forget(file));
             self.flusher.forget(file);
             match self.journal.journal {
-                Some(_) => self.journal.freed.push((file, extents)),
-                None => self.release(vec![(file, extents)]),
+                // One that moves has freed nothing yet: a checkpoint does.
+                None if !self.volume().moves() => self.release(vec![(file, extents)]),
+                _ => self.journal.freed.push((file, extents)),
             }
         }
     }
@@ -86,12 +87,12 @@ impl Host {
         pages: u32,
         now: Time,
     ) -> Result<(), Failed> {
-        let missing = |host: &Self| {
-            let found =
-                (page..page + pages).filter(|&page| host.volume().find(file, page).is_none());
-            found.count() as u64
+        let keys = (page..page + pages).map(|page| PageKey { file, page });
+        let counts = |&key: &PageKey| match self.volume().moves() {
+            true => self.cache.get(key).is_some_and(|state| state.dirty),
+            false => self.files.is_homeless(key),
         };
-        let homeless = missing(self);
+        let homeless = keys.filter(counts).count() as u64;
         self.with_room(|host| host.files.mount.volume.allocate(file, page, pages))?;
         self.files.house(file, homeless);
         self.note_changes(now);
@@ -112,6 +113,13 @@ impl Host {
             freed.append(&mut commit.freed);
         }
         self.release(freed);
+        if self.volume().moves() {
+            // A checkpoint frees what is no longer valid.
+            if self.journal.commit.is_none() {
+                self.begin_commit();
+            }
+            self.files.mount.volume.committed(&[]);
+        }
         Ok(take(self)?)
     }
 
@@ -132,6 +140,7 @@ impl Host {
         for block in revoked {
             self.revoke(block);
         }
+        self.note_moves(now);
     }
 
     /// Changes a block of metadata.
@@ -153,9 +162,16 @@ impl Host {
             state.held = true;
         });
         journal.change(block);
-        let due = match journal.is_full() || journal.is_short() {
+        let at_once = journal.is_full() || journal.is_short();
+        self.commit_by(at_once, now);
+    }
+
+    /// Sets the time of the next commit: now, or when the transaction has reached its age.
+    pub(super) fn commit_by(&mut self, at_once: bool, now: Time) {
+        let age = Dur::ms(1000 * self.volume().commit_seconds());
+        let due = match at_once {
             true => now,
-            false => now + self.system.commit,
+            false => now + self.system.commit.unwrap_or(age),
         };
         if self.journal.due.is_none_or(|at| due < at) {
             self.journal.due = Some(due);

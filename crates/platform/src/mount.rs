@@ -40,9 +40,15 @@ impl Files {
         self.all
     }
 
+    /// Whether a page gets a block when it is written to the drive: it has none, or the file system moves it.
+    pub(super) fn is_homeless(&self, key: PageKey) -> bool {
+        let volume = &self.mount.volume;
+        volume.moves() || volume.find(key.file, key.page).is_none()
+    }
+
     /// Counts a page that became dirty.
     pub(super) fn soil(&mut self, key: PageKey) {
-        if self.mount.delayed && self.mount.volume.find(key.file, key.page).is_none() {
+        if self.mount.delayed && self.is_homeless(key) {
             *self.homeless.entry(key.file).or_default() += 1;
             self.all += 1;
         }

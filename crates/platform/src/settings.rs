@@ -17,8 +17,9 @@ defaults! {
         /// Dirty pages and pages being written, in percent of the memory, above which writers to files wait
         /// (`vm.dirty_ratio`: 10 from Linux 2.6.22 on, 40 before).
         pub dirty_percent: f64 = 10.0,
-        /// Time from the first change of a transaction to its commit (`commit=` of ext3).
-        pub commit: Dur = Dur::ms(5_000),
+        /// Time from the first change of a transaction to its commit (`commit=`); if omitted, that of the file system: 5 s
+        /// for ext3 and ext4, 30 s for ReiserFS, 60 s for the checkpoint of a log-structured one.
+        pub commit: Option<Dur> = None,
         /// Time after which dirty data is written, and committed metadata is written to its place
         /// (`vm.dirty_expire_centisecs`).
         pub expire: Dur = Dur::ms(30_000),
@@ -69,9 +70,9 @@ impl System {
             || "must be at least `background-percent` and at most 100".into(),
         )?;
         want(
-            self.commit > Dur::ZERO,
+            self.commit.is_none_or(|commit| commit > Dur::ZERO),
             "system.commit",
-            self.commit,
+            self.commit.unwrap_or_default(),
             || "must be above zero".into(),
         )?;
         want(self.window > 0, "system.window", self.window, || {

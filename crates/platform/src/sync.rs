@@ -66,12 +66,13 @@ impl Host {
 
     /// The commit that a sync waits for; the last one if there is nothing to commit.
     fn begin_sync_commit(&mut self, file: Option<FileId>, now: Time) -> Syncing {
-        if let (Some(file), None) = (file, &self.journal.journal) {
+        let moves = self.volume().moves();
+        if let (Some(file), None, false) = (file, &self.journal.journal, moves) {
             return self.begin_sync_inode(file, now);
         }
         let journal = &self.journal;
         let running = match (file, &journal.journal) {
-            (_, None) => false,
+            (_, None) => journal.pending,
             (None, Some(journal)) => !journal.is_idle(),
             (Some(file), Some(journal)) => {
                 let inode = self.volume().inode_block(file);

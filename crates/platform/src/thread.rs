@@ -156,7 +156,7 @@ impl Host {
 
     /// Makes a thread that has changed metadata wait while the journal is full. Returns true if it waits.
     fn waits_for_journal(&mut self, thread: usize) -> bool {
-        if !(self.threads[thread].changed && self.journal.must_wait()) {
+        if !(self.threads[thread].changed && self.must_wait()) {
             self.threads[thread].changed = false;
             return false;
         }
@@ -165,9 +165,14 @@ impl Host {
         true
     }
 
+    /// Returns whether an operation that changes metadata must wait for the journal or for cleaning.
+    pub(super) fn must_wait(&self) -> bool {
+        self.journal.must_wait() || self.cleaner.is_busy()
+    }
+
     /// Continues the threads that waited for the journal.
     pub(super) fn wake_for_journal(&mut self, now: Time) {
-        if !self.journal.waiting.is_empty() && !self.journal.must_wait() {
+        if !self.journal.waiting.is_empty() && !self.must_wait() {
             for thread in std::mem::take(&mut self.journal.waiting) {
                 self.events.push(now, Event::Run(thread as u32));
             }

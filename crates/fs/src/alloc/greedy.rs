@@ -84,6 +84,12 @@ impl GreedySpace {
         self.order.last().map(|&(_, Reverse(index))| index)
     }
 
+    /// The logical block with the most free blocks of those that are not among some; `None` if no other has any.
+    pub(super) fn emptiest_but(&self, not: &[u32]) -> Option<u32> {
+        let all = self.order.iter().rev().map(|&(_, Reverse(index))| index);
+        all.into_iter().find(|index| !not.contains(index))
+    }
+
     /// The blocks of the volume in a logical block.
     fn extent(&self, index: u32) -> (u64, u64) {
         let end = (u64::from(index) + 1) * self.blocks - self.offset;
@@ -149,6 +155,7 @@ mod tests {
             after: None,
             extents: false,
             inode: 0,
+            parent: FileId(1),
             processor: 0,
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn mount(
     let mut volume = file_system.volume(range.len).map_err(no_room)?;
     let made = (0..directories.max(1)).map(|_| volume.create(ROOT, NAME_BYTES, true));
     let directories = made.collect::<Result<Vec<_>, _>>().map_err(no_room)?;
-    volume.forget_changes();
+    volume.forget_changes().map_err(no_room)?;
     Ok(Mount {
         volume,
         start: range.start,
@@ -75,9 +75,9 @@ pub(super) fn place(mount: &mut Mount, directory: usize, bytes: u64) -> Result<F
         volume.set_size(file, bytes)?;
         volume.allocate(file, 0, pages)?;
         volume.open(file, false)?;
+        volume.forget_changes()?;
         Ok(file)
     });
-    volume.forget_changes();
     placed.map_err(|error| {
         BadValue::new(
             "files",
