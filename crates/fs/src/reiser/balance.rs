@@ -44,7 +44,7 @@ impl Tree {
             Plan::Remove(cut) => {
                 let parts = divide(self.take_items(leaf), &[cut]);
                 self.share(core, leaf, parts);
-                self.remove_leaf(core, leaf);
+                self.remove_leaves(core, &[leaf]);
                 Ok(())
             }
             Plan::Divide(cuts) => {
@@ -124,24 +124,23 @@ impl Tree {
                 let mut items = self.take_items(leaf);
                 append(&mut items, self.take_items(beside));
                 self.share(core, leaf, vec![items, Vec::new()]);
-                self.remove_leaf(core, beside);
-                self.remove_leaf(core, leaf);
+                self.remove_leaves(core, &[beside, leaf]);
             }
             (Some(_), _) if left => {
                 let items = self.take_items(leaf);
                 self.share(core, leaf, vec![items, Vec::new()]);
-                self.remove_leaf(core, leaf);
+                self.remove_leaves(core, &[leaf]);
             }
             (_, Some(_)) if right => {
                 let items = self.take_items(leaf);
                 self.share(core, leaf, vec![Vec::new(), items]);
-                self.remove_leaf(core, leaf);
+                self.remove_leaves(core, &[leaf]);
             }
             (Some(_), Some(_)) => {
                 if let Some(cut) = removable {
                     let parts = divide(self.take_items(leaf), &[cut]);
                     self.share(core, leaf, parts);
-                    self.remove_leaf(core, leaf);
+                    self.remove_leaves(core, &[leaf]);
                 } else {
                     self.correct_key(core, leaf);
                 }
@@ -150,10 +149,16 @@ impl Tree {
         }
     }
 
-    fn remove_leaf(&mut self, core: &mut Core, leaf: Index) {
-        let parent = self.cut_out(core, leaf);
-        self.drop(core, leaf);
-        if let Some(parent) = parent {
+    /// Removes empty leaves. All are out of the tree before nodes above them are balanced, which needs the first key of
+    /// each child.
+    fn remove_leaves(&mut self, core: &mut Core, leaves: &[Index]) {
+        let mut parents = Vec::new();
+        for &leaf in leaves {
+            parents.extend(self.cut_out(core, leaf));
+            self.drop(core, leaf);
+        }
+        parents.dedup();
+        for parent in parents {
             self.thinned(core, parent);
         }
     }

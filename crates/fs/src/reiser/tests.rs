@@ -10,8 +10,8 @@ use crate::layout::{Core, Layout};
 use crate::space::Space;
 use fathom_base::Rng;
 
-fn volume() -> (ReiserFs, Core) {
-    let mut space = Space::new(1 << 18);
+fn volume(blocks: u64) -> (ReiserFs, Core) {
+    let mut space = Space::new(blocks);
     let mut layout = ReiserFs::new(ReiserFormat::default(), &mut space).unwrap();
     let mut core = Core {
         fresh: Vec::new(),
@@ -85,8 +85,14 @@ fn count(tree: &Tree) -> [usize; 3] {
 
 #[test]
 fn the_tree_stays_ordered_balanced_and_complete() {
-    let (mut layout, mut core) = volume();
-    let mut rng = Rng::new(1, 0);
+    for seed in 1..=6 {
+        grow_and_shrink(seed);
+    }
+}
+
+fn grow_and_shrink(seed: u64) {
+    let (mut layout, mut core) = volume(1 << 18);
+    let mut rng = Rng::new(seed, 0);
     let mut directories = vec![ROOT];
     let mut files: Vec<(FileId, u32)> = Vec::new();
     for step in 0..12_000 {
@@ -118,7 +124,7 @@ fn the_tree_stays_ordered_balanced_and_complete() {
                 files.push((made.unwrap(), 0));
             }
         }
-        if step % 500 == 0 {
+        if step % 100 == 0 {
             check(layout.tree());
         }
     }
@@ -137,4 +143,43 @@ fn the_tree_stays_ordered_balanced_and_complete() {
     }
     assert_eq!(count(layout.tree()), [1, 0, 2]);
     assert_eq!(layout.tree().blocks().len(), 1);
+}
+
+/// A tree of three levels: nodes above leaves are joined while leaves are.
+#[test]
+fn the_tree_of_an_aged_volume_stays_ordered() {
+    for seed in 1..=3 {
+        let (mut layout, mut core) = volume(64 << 18);
+        let mut rng = Rng::new(seed, 0);
+        let made = (0..100).map(|_| layout.create(&mut core, ROOT, 8, true).unwrap());
+        let directories: Vec<FileId> = made.collect();
+        let most = core.space.free() / 2;
+        let mut files = Vec::new();
+        let mut used = 0;
+        for round in 0..4 {
+            while used < most {
+                let &directory = rng.pick(&directories).unwrap();
+                let pages = 1 + rng.below(4096) as u32;
+                let file = layout.create(&mut core, directory, 8, false).unwrap();
+                layout.allocate(&mut core, file, 0, pages).unwrap();
+                files.push((file, pages));
+                used += u64::from(pages);
+            }
+            while used > most / 5 {
+                let index = rng.below(files.len() as u64) as usize;
+                let (file, pages) = files.swap_remove(index);
+                let freed = layout.delete(&mut core, file).unwrap();
+                core.release(&freed);
+                used -= u64::from(pages);
+                if files.len().is_multiple_of(50) {
+                    check(layout.tree());
+                }
+            }
+            check(layout.tree());
+            let pointers: u32 = files.iter().map(|(_, pages)| pages).sum();
+            assert_eq!(count(layout.tree())[1], pointers as usize, "{round}");
+            layout.close();
+            layout.committed(&mut core);
+        }
+    }
 }
