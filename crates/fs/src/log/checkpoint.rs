@@ -4,9 +4,10 @@
 //! files. The tables go to the copy that is not valid, in order of place. The pack has a head, the summaries of the logs of
 //! data, and an end; the two packs are written in turn.
 
+use super::contents::Owner;
 use super::format::{NODES_PER_BLOCK, SEGMENTS_PER_BLOCK};
 use super::layout::LogFs;
-use super::segments::{Log, Owner};
+use super::segments::Log;
 use crate::block::Extent;
 use crate::error::FsError;
 use crate::layout::Core;
@@ -28,9 +29,9 @@ impl LogFs {
         let taken = self.place(core, log, 1)?;
         // Cleaning may have moved the node meanwhile.
         if let Some(old) = self.nodes[number as usize].block.replace(taken.start) {
-            self.outdate(old);
+            self.outdate(Extent::new(old, 1));
         }
-        self.segments.own(taken.start, Owner::Node(number));
+        self.segments.own(taken, Owner::Node(number));
         self.change_address(number);
         self.dirty_nodes.remove(&number);
         core.fresh.push(taken.start);
@@ -108,8 +109,8 @@ impl LogFs {
 
     /// After a checkpoint: invalid blocks are free, and sections without valid ones can be written again.
     pub(super) fn settle(&mut self, core: &mut Core) {
-        for block in std::mem::take(&mut self.closing) {
-            core.space.release(Extent::new(block, 1));
+        for extent in std::mem::take(&mut self.closing) {
+            core.space.release(extent);
         }
         self.segments.reclaim(&core.space);
     }

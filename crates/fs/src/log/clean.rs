@@ -3,9 +3,10 @@
 //! In the foreground the section with the fewest valid blocks is cleaned, until enough are free; in the background, at a
 //! sync, the one with the best benefit for its cost (`fs/f2fs/gc.c`).
 
+use super::contents::Owner;
 use super::format::KEPT;
 use super::layout::LogFs;
-use super::segments::{Log, Owner, Victim};
+use super::segments::{Log, Victim};
 use crate::block::Extent;
 use crate::error::FsError;
 use crate::layout::Core;
@@ -58,14 +59,13 @@ impl LogFs {
     fn move_section(&mut self, core: &mut Core, section: u32) -> Result<(), FsError> {
         for (block, owner) in self.segments.valid(section) {
             // A page that was written meanwhile, by a checkpoint, has moved already.
-            if self.segments.owner(block) != owner {
+            if self.segments.owner(block) != Some(owner) {
                 continue;
             }
             read(&mut core.cleaned, block);
             match owner {
                 Owner::Page(file, page) => self.write_pages(core, file, page, 1, Log::ColdData)?,
                 Owner::Node(node) => self.write_node(core, node)?,
-                Owner::None => {}
             }
         }
         Ok(())

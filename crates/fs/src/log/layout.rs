@@ -1,10 +1,11 @@
 //! The operations of a log-structured format: which pages and nodes become dirty, and where data goes.
 
+use super::contents::Owner;
 use super::directory::Entries;
 use super::format::{Areas, KEPT, LogFormat};
 use super::held::Held;
-use super::segments::{Log, Owner, Segments};
-use super::tree::{Place, first_used_by, parent_of, place_of};
+use super::segments::{Log, Segments};
+use super::tree::{Place, first_used_by, last_beside, parent_of, place_of};
 use crate::block::{Extent, FileId, ROOT};
 use crate::error::FsError;
 use crate::journal::Journal;
@@ -40,8 +41,8 @@ pub(crate) struct LogFs {
     /// Blocks of the tables whose second copy is valid: addresses, then information.
     pub(super) second: [BTreeSet<u64>; 2],
     /// Blocks that are not valid any more, until the next checkpoint; those of a checkpoint that is being written.
-    pub(super) old: Vec<u64>,
-    pub(super) closing: Vec<u64>,
+    pub(super) old: Vec<Extent>,
+    pub(super) closing: Vec<Extent>,
     /// Whether cleaning is going on, which may use the sections that are kept for it.
     pub(super) cleaning: bool,
 }
@@ -107,10 +108,10 @@ impl LogFs {
         dirty as u64 / self.areas.section
     }
 
-    /// A block is no longer valid.
-    pub(super) fn outdate(&mut self, block: u64) {
-        self.segments.disown(block);
-        self.old.push(block);
+    /// Blocks are no longer valid.
+    pub(super) fn outdate(&mut self, blocks: Extent) {
+        self.segments.disown(blocks);
+        self.old.push(blocks);
     }
 
     /// Writes pages of a file to the head of a log. Their old blocks become invalid.
@@ -127,7 +128,7 @@ impl LogFs {
             let taken = self.place(core, log, u64::from(end - at))?;
             let file = core.file_mut(id)?;
             for old in file.map.remove(at, taken.blocks as u32) {
-                (old.start..old.end()).for_each(|block| self.outdate(block));
+                self.outdate(old);
             }
             file.map.set(at, taken);
             let purpose = match log {
@@ -160,13 +161,16 @@ impl LogFs {
     ) -> Result<(), FsError> {
         let inode = core.file(id)?.number as u32;
         let directory = core.file(id)?.directory;
-        for (block, page) in (taken.start..taken.end()).zip(page..) {
-            self.segments.own(block, Owner::Page(id, page));
-            let node = match place_of(page) {
+        let end = page + taken.blocks as u32;
+        self.segments.own(taken, Owner::Page(id, page));
+        let mut at = page;
+        while at < end {
+            let node = match place_of(at) {
                 None => inode,
                 Some(place) => self.node_of(id, place, inode, directory)?,
             };
             self.dirty_nodes.insert(node);
+            at = last_beside(at) + 1;
         }
         Ok(())
     }
@@ -213,7 +217,7 @@ impl LogFs {
 
     fn drop_node(&mut self, number: u32) {
         if let Some(block) = self.nodes[number as usize].block.take() {
-            self.outdate(block);
+            self.outdate(Extent::new(block, 1));
         }
         self.dirty_nodes.remove(&number);
         self.change_address(number);
@@ -367,7 +371,7 @@ impl Layout for LogFs {
         self.dirty_entries.insert((file.parent, held.entry));
         self.touch(core, file.parent);
         for extent in file.map.cut(0) {
-            (extent.start..extent.end()).for_each(|block| self.outdate(block));
+            self.outdate(extent);
         }
         let nodes = held.nodes.into_values().chain([file.number as u32]);
         nodes.for_each(|node| self.drop_node(node));

@@ -15,6 +15,7 @@
 
 mod checkpoint;
 mod clean;
+mod contents;
 mod directory;
 mod format;
 mod held;

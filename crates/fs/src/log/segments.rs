@@ -1,7 +1,8 @@
 //! The main area: its sections, the heads of the logs, and which section is cleaned next.
 
+use super::contents::{Contents, Owner};
 use super::format::{Areas, LOGS, SEGMENT};
-use crate::block::{Extent, FileId};
+use crate::block::Extent;
 use crate::space::Space;
 use std::collections::BTreeSet;
 
@@ -20,14 +21,6 @@ pub(super) enum Log {
     WarmNode,
     /// Numbers of nodes.
     ColdNode,
-}
-
-/// What is in a valid block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    None,
-    Page(FileId, u32),
-    Node(u32),
 }
 
 /// How the section to clean is chosen.
@@ -64,8 +57,7 @@ pub(super) struct Segments {
     heads: [Option<Extent>; LOGS],
     /// The section that was opened last: the next one is looked for behind it.
     last: u32,
-    /// What is in each block of a section; empty for a free one.
-    owners: Vec<Box<[Owner]>>,
+    contents: Vec<Contents>,
     /// Segments whose information has changed, and segments that were filled.
     pub(super) changed: BTreeSet<u64>,
     pub(super) filled: BTreeSet<u64>,
@@ -86,7 +78,7 @@ impl Segments {
             free: (0..areas.sections as u32).collect(),
             heads: [None; LOGS],
             last: 0,
-            owners: vec![Box::default(); areas.sections as usize],
+            contents: vec![Contents::default(); areas.sections as usize],
             changed: BTreeSet::new(),
             filled: BTreeSet::new(),
             clock: 0,
@@ -127,8 +119,6 @@ impl Segments {
                 self.free.remove(&section);
                 self.last = section;
                 self.sections[section as usize].state = State::Open;
-                self.owners[section as usize] =
-                    vec![Owner::None; self.areas.section as usize].into();
                 self.blocks(section)
             }
         };
@@ -145,38 +135,41 @@ impl Segments {
         Some(taken)
     }
 
-    /// Notes what is in a block that was appended.
-    pub(super) fn own(&mut self, block: u64, owner: Owner) {
-        let (section, segment) = (self.section_of(block), self.segment_of(block));
-        self.sections[section].valid += 1;
-        self.changed.insert(segment);
-        self.set_owner(block, owner);
+    /// Notes what is in blocks of a section that were appended: from `owner` on, one page behind the other.
+    pub(super) fn own(&mut self, blocks: Extent, owner: Owner) {
+        let section = self.section_of(blocks.start);
+        self.sections[section].valid += blocks.blocks as u32;
+        self.note_change(blocks);
+        let at = self.in_section(blocks.start);
+        self.contents[section].append(at, blocks.blocks as u32, owner);
     }
 
-    /// Notes that a block is no longer valid.
-    pub(super) fn disown(&mut self, block: u64) {
-        let (section, segment) = (self.section_of(block), self.segment_of(block));
-        self.sections[section].valid -= 1;
-        self.changed.insert(segment);
-        self.set_owner(block, Owner::None);
-    }
-
-    /// What is in a block.
-    pub(super) fn owner(&self, block: u64) -> Owner {
-        let owners = &self.owners[self.section_of(block)];
-        let owner = owners.get(self.in_section(block)).copied();
-        owner.unwrap_or(Owner::None)
-    }
-
-    fn set_owner(&mut self, block: u64, owner: Owner) {
-        let (section, at) = (self.section_of(block), self.in_section(block));
-        if let Some(of) = self.owners[section].get_mut(at) {
-            *of = owner;
+    /// Notes that blocks are no longer valid.
+    pub(super) fn disown(&mut self, blocks: Extent) {
+        self.note_change(blocks);
+        let mut start = blocks.start;
+        while start < blocks.end() {
+            let (section, at) = (self.section_of(start), self.in_section(start));
+            let rest = self.areas.section - u64::from(at);
+            let count = rest.min(blocks.end() - start) as u32;
+            self.sections[section].valid -= count;
+            self.contents[section].outdate(at, count);
+            start += u64::from(count);
         }
     }
 
-    fn in_section(&self, block: u64) -> usize {
-        ((block - self.areas.main) % self.areas.section) as usize
+    fn note_change(&mut self, blocks: Extent) {
+        let segments = self.segment_of(blocks.start)..=self.segment_of(blocks.end() - 1);
+        self.changed.extend(segments);
+    }
+
+    /// What is in a block; `None` if it is not valid.
+    pub(super) fn owner(&self, block: u64) -> Option<Owner> {
+        self.contents[self.section_of(block)].get(self.in_section(block))
+    }
+
+    fn in_section(&self, block: u64) -> u32 {
+        ((block - self.areas.main) % self.areas.section) as u32
     }
 
     /// Number of blocks that a log takes from its section next.
@@ -187,8 +180,9 @@ impl Segments {
     /// The valid blocks of a section with what is in them.
     pub(super) fn valid(&self, section: u32) -> Vec<(u64, Owner)> {
         let blocks = self.blocks(section);
-        let all = (blocks.start..blocks.end()).map(|block| (block, self.owner(block)));
-        all.filter(|(_, owner)| *owner != Owner::None).collect()
+        let all = blocks.start..blocks.end();
+        all.filter_map(|block| Some((block, self.owner(block)?)))
+            .collect()
     }
 
     /// Sections without valid blocks that will be free after a checkpoint.
@@ -207,7 +201,7 @@ impl Segments {
             let blocks = self.blocks(index as u32);
             if space.run_at(blocks.start, blocks.blocks) == blocks.blocks {
                 self.sections[index].state = State::Free;
-                self.owners[index] = Box::default();
+                self.contents[index] = Contents::default();
                 self.free.insert(index as u32);
             }
         }
@@ -239,6 +233,7 @@ impl Segments {
 mod tests {
     use super::super::format::LogFormat;
     use super::*;
+    use crate::block::FileId;
 
     fn segments() -> (Segments, Space) {
         let mut space = Space::new(100 * SEGMENT);
@@ -277,16 +272,14 @@ mod tests {
         for (valid, clock) in [(100, 0), (50, 8), (60, 4)] {
             segments.clock = clock;
             let blocks = segments.append(Log::WarmData, SEGMENT).unwrap();
-            for block in blocks.start..blocks.start + valid {
-                segments.own(block, Owner::Node(1));
-            }
+            segments.own(Extent::new(blocks.start, valid), Owner::Page(FileId(2), 0));
         }
         segments.clock = 10;
         assert_eq!(segments.victim(Victim::Greedy), Some(1));
         // 81 * 10 * 100 / 119 = 680; 91 * 2 * 100 / 109 = 166; 89 * 6 * 100 / 111 = 481.
         assert_eq!(segments.victim(Victim::CostBenefit), Some(0));
         for (block, _) in segments.valid(1) {
-            segments.disown(block);
+            segments.disown(Extent::new(block, 1));
         }
         assert_eq!(segments.emptied(), 1);
     }

@@ -25,6 +25,14 @@ pub(super) fn place_of(page: u32) -> Option<Place> {
     Some(Place::Pointers(behind / IN_NODE))
 }
 
+/// The last page whose pointer is in the same node.
+pub(super) fn last_beside(page: u32) -> u32 {
+    match page.checked_sub(IN_INODE) {
+        None => IN_INODE - 1,
+        Some(behind) => IN_INODE + behind / IN_NODE * IN_NODE + IN_NODE - 1,
+    }
+}
+
 /// The node that has the number of a node; `None` for the inode.
 pub(super) fn parent_of(place: Place) -> Option<Place> {
     match place {
@@ -57,6 +65,7 @@ mod tests {
 
     #[test]
     fn a_page_has_its_node() {
+        assert_eq!([0, 922, 923, 1940].map(last_beside), [922, 922, 1940, 1940]);
         assert_eq!(place_of(922), None);
         assert_eq!(place_of(923), Some(Place::Pointers(0)));
         assert_eq!(place_of(923 + 1018), Some(Place::Pointers(1)));
