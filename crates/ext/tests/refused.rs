@@ -1,0 +1,1 @@
+//! What is refused, and that a refused image is as it was.
