@@ -2,7 +2,7 @@
 
 use fathom_fs::BLOCK_BYTES;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt as _;
 
 /// Bytes of a block.
@@ -26,6 +26,16 @@ pub trait Disk: Send {
     /// # Errors
     /// Those of the operating system; the blocks lie beyond the end.
     fn write(&mut self, block: u64, from: &[u8]) -> io::Result<()>;
+
+    /// Writes blocks from `block` on that lie in several places of memory, each a whole number of blocks.
+    ///
+    /// # Errors
+    /// See [`Disk::write`].
+    fn write_parts(&mut self, block: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(parts.len() * BLOCK);
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        self.write(block, &bytes)
+    }
 
     /// Makes all writes so far durable.
     ///
@@ -98,6 +108,25 @@ impl Disk for FileDisk {
     fn write(&mut self, block: u64, from: &[u8]) -> io::Result<()> {
         self.check(block, from.len())?;
         self.file.write_all_at(from, block * BLOCK_BYTES)
+    }
+
+    fn write_parts(&mut self, block: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        self.check(block, bytes)?;
+        let offset = block * BLOCK_BYTES;
+        let mut done = rustix::io::pwritev(&self.file, parts, offset)?;
+        // The rest of a write that was cut short.
+        let mut at = offset;
+        for part in parts {
+            let written = done.min(part.len());
+            done -= written;
+            if written < part.len() {
+                let rest = &part[written..];
+                self.file.write_all_at(rest, at + written as u64)?;
+            }
+            at += part.len() as u64;
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

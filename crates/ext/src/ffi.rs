@@ -254,23 +254,7 @@ unsafe extern "C" {
         map: *mut c_void,
         inode: *mut u32,
     ) -> Code;
-    pub(crate) fn ext2fs_read_inode_full(
-        fs: *mut Filsys,
-        number: u32,
-        inode: *mut RawInode,
-        size: c_int,
-    ) -> Code;
-    pub(crate) fn ext2fs_write_inode_full(
-        fs: *mut Filsys,
-        number: u32,
-        inode: *mut RawInode,
-        size: c_int,
-    ) -> Code;
-    pub(crate) fn ext2fs_write_new_inode(
-        fs: *mut Filsys,
-        number: u32,
-        inode: *mut RawInode,
-    ) -> Code;
+    pub(crate) fn ext2fs_flush_icache(fs: *mut Filsys) -> Code;
     pub(crate) fn ext2fs_iblk_add_blocks(
         fs: *mut Filsys,
         inode: *mut RawInode,

@@ -52,13 +52,12 @@ impl Image {
         let mode = REGULAR | 0o644;
         let number = self.library.new_inode(group, mode)?;
         let name = place.name.as_bytes();
-        self.library.link(place.directory, name, number, 1)?;
+        self.link(place.directory, name, number, 1)?;
         self.library.count_inode(number, true, false);
         self.changed_inodes.insert(self.group_of(number));
         let extents = self.version == Version::Ext4;
         let mut inode = RawInode::new(mode, extents, self.library.now());
-        self.library.write_new_inode(number, &mut inode)?;
-        self.names(place.directory)?.insert(name.into(), number);
+        self.library.write_inode(number, &mut inode)?;
         Ok(number)
     }
 
@@ -148,15 +147,26 @@ impl Image {
         fill: Fill<'_>,
     ) -> io::Result<u64> {
         let [size, end] = range;
-        let dirty = self.pages.make(number, size);
         let mut at = size;
         while at < end {
             let page = at / PAGE;
             let to = end.min((page + 1) * PAGE);
-            let entry = dirty.pages.entry(page);
-            let data = entry.or_insert_with(|| old.take().unwrap_or_else(|| Box::new([0; BLOCK])));
             let within = (at % PAGE) as usize;
-            fill(at, &mut data[within..within + (to - at) as usize])?;
+            let is_new = within == 0;
+            let mut data = match (self.pages.make(number, size).pages.remove(&page), old.take()) {
+                (Some(data), _) | (None, Some(data)) => data,
+                _ => self.pages.buffer(),
+            };
+            let count = (to - at) as usize;
+            if is_new {
+                data[count..].fill(0);
+            }
+            let filled = fill(at, &mut data[within..within + count]);
+            let dirty = self.pages.make(number, size);
+            if filled.is_ok() || !is_new {
+                dirty.pages.insert(page, data);
+            }
+            filled?;
             at = to;
             dirty.size = at;
         }
@@ -264,10 +274,9 @@ impl Image {
         let group = self.place_directory(place.directory);
         let number = self.library.new_inode(group, DIRECTORY)?;
         let name = place.name.as_bytes();
-        self.library.make_directory(place.directory, number, Some(name))?;
+        self.library.make_directory(place.directory, number, None)?;
         self.changed_inodes.insert(self.group_of(number));
-        self.names(place.directory)?.insert(name.into(), number);
-        self.directories.insert(number, Default::default());
+        self.link(place.directory, name, number, 2)?;
         self.sync_if_large()
     }
 
@@ -280,7 +289,7 @@ impl Image {
         if found.inode.mode() & TYPE != DIRECTORY {
             return Err(kind(path, false));
         }
-        if !self.names(found.number)?.is_empty() {
+        if !self.load(found.number)?.names.is_empty() {
             return Err(ExtError::NotEmpty(path.into()));
         }
         let parent = found.place.directory;
@@ -304,13 +313,14 @@ impl Image {
             return Err(ExtError::Unsupported { what });
         }
         let name = place.name.as_bytes();
-        self.library.unlink(place.directory, name, number)?;
-        self.names(place.directory)?.remove(name);
+        self.unlink(place.directory, name)?;
         if !directory && inode.links() > 1 {
             inode.set_links(inode.links() - 1);
             return self.library.write_inode(number, &mut inode);
         }
-        self.pages.take(number);
+        if let Some(dirty) = self.pages.take(number) {
+            self.pages.give_back(dirty.pages.into_values());
+        }
         self.close_file(number);
         if inode.short_link().is_none() || inode.mode() & TYPE != LINK {
             let owned = self.library.blocks_of(number, &inode)?;

@@ -4,6 +4,7 @@
 
 use crate::allocation::{Allocation, MakeAllocator, allocator};
 use crate::channel::Shared;
+use crate::directories::Directory;
 use crate::disk::{BLOCK, Disk};
 use crate::error::ExtError;
 use crate::ffi::SuperBlock;
@@ -21,9 +22,6 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
-
-/// Names of a directory with their inodes.
-pub(crate) type Names = FxHashMap<Box<[u8]>, u32>;
 
 /// How an image is opened.
 pub struct Settings {
@@ -67,7 +65,7 @@ pub struct Image {
     pub(crate) version: Version,
     pub(crate) delayed: bool,
     pub(crate) pages: Pages,
-    pub(crate) directories: FxHashMap<u32, Names>,
+    pub(crate) directories: FxHashMap<u32, Directory>,
     /// Groups whose bitmap of inodes has changed.
     pub(crate) changed_inodes: BTreeSet<u32>,
     pub(crate) dirty_limit_pages: u64,

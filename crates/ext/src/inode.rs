@@ -1,5 +1,6 @@
 //! The fields of an inode and of a super block that this crate reads and writes, by their places in `ext2fs/ext2_fs.h`.
 
+use crate::crc::checksum;
 use crate::ffi::{RawInode, SuperBlock};
 
 /// Type bits of a mode.
@@ -10,13 +11,29 @@ pub(crate) const REGULAR: u16 = 0o100_000;
 pub(crate) const DIRECTORY: u16 = 0o040_000;
 /// A symbolic link.
 pub(crate) const LINK: u16 = 0o120_000;
+/// `EXT2_INDEX_FL`.
+const INDEX: u32 = 0x1000;
+/// Place of `i_extra_isize` in an inode of 256 bytes, and its usual value.
+const EXTRA: usize = 128;
+const EXTRA_BYTES: u16 = 32;
+/// Places of the halves of the check sum.
+const SUM: [usize; 2] = [124, 130];
 /// `EXT4_EXTENTS_FL`.
 const EXTENTS: u32 = 0x0008_0000;
 /// Place of `i_block`, and pages that it maps without an indirect block.
 const BLOCKS: usize = 40;
 pub(crate) const DIRECT: u64 = 12;
+/// Blocks of the longest extent.
+const LONGEST_EXTENT: u16 = 32_768;
 /// `ext3_extent_header` of a tree with no entries, at most four, and no depth.
 const EMPTY_TREE: [u8; 12] = [0x0a, 0xf3, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
+
+/// Half of a check sum, and its place.
+#[derive(Clone, Copy)]
+struct Half {
+    at: usize,
+    value: u16,
+}
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
@@ -37,6 +54,9 @@ impl RawInode {
         put(&mut inode.0, 0, &mode.to_le_bytes());
         inode.set_links(1);
         inode.set_times(now);
+        // `i_extra_isize` up to `i_projid`, and the time of its birth.
+        put(&mut inode.0, EXTRA, &EXTRA_BYTES.to_le_bytes());
+        put(&mut inode.0, 144, &(now as u32).to_le_bytes());
         if extents {
             put(&mut inode.0, 32, &EXTENTS.to_le_bytes());
             put(&mut inode.0, BLOCKS, &EMPTY_TREE);
@@ -99,6 +119,79 @@ impl RawInode {
         u32_at(&self.0, 32) & EXTENTS != 0
     }
 
+    /// Whether it is a directory with a hash index.
+    pub(crate) fn is_indexed(&self) -> bool {
+        u32_at(&self.0, 32) & INDEX != 0
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        u32_at(&self.0, 100)
+    }
+
+    /// The check sum of an inode of `bytes` bytes; `seed` is that of the inode. The halves that the inode has room for.
+    fn sum(&self, seed: u32, bytes: usize) -> Vec<Half> {
+        let wide = bytes > EXTRA && u16_at(&self.0, EXTRA) >= 4;
+        let halves = if wide { 2 } else { 1 };
+        let mut copy = self.0;
+        SUM[..halves].iter().for_each(|&at| copy[at..at + 2].fill(0));
+        let sum = checksum(seed, &copy[..bytes.min(copy.len())]);
+        let half = |(index, &at): (usize, &usize)| Half {
+            at,
+            value: (sum >> (16 * index)) as u16,
+        };
+        SUM[..halves].iter().enumerate().map(half).collect()
+    }
+
+    /// Puts the check sum in.
+    pub(crate) fn seal(&mut self, seed: u32, bytes: usize) {
+        for half in self.sum(seed, bytes) {
+            put(&mut self.0, half.at, &half.value.to_le_bytes());
+        }
+    }
+
+    /// Whether the check sum is right.
+    pub(crate) fn is_sealed(&self, seed: u32, bytes: usize) -> bool {
+        let halves = self.sum(seed, bytes);
+        halves.iter().all(|half| u16_at(&self.0, half.at) == half.value)
+    }
+
+    /// Appends blocks to the extents in the inode. Returns false if they need a block of their own, or are not at the end.
+    pub(crate) fn push_extent(&mut self, page: u64, block: u64, blocks: u64) -> bool {
+        let (entries, most, depth) = (
+            usize::from(u16_at(&self.0, 42)),
+            usize::from(u16_at(&self.0, 44)),
+            u16_at(&self.0, 46),
+        );
+        let longest = u64::from(LONGEST_EXTENT);
+        if depth != 0 || entries > most.min(4) || blocks > longest || page > u64::from(u32::MAX) {
+            return false;
+        }
+        let place = |index: usize| BLOCKS + 12 + 12 * index;
+        if let Some(last) = entries.checked_sub(1).map(place) {
+            let first = u64::from(u32_at(&self.0, last));
+            let len = u64::from(u16_at(&self.0, last + 4));
+            let start =
+                u64::from(u16_at(&self.0, last + 6)) << 32 | u64::from(u32_at(&self.0, last + 8));
+            if len > longest || first + len > page {
+                return false;
+            }
+            if first + len == page && start + len == block && len + blocks <= longest {
+                put(&mut self.0, last + 4, &((len + blocks) as u16).to_le_bytes());
+                return true;
+            }
+        }
+        if entries >= most.min(4) {
+            return false;
+        }
+        let at = place(entries);
+        put(&mut self.0, at, &(page as u32).to_le_bytes());
+        put(&mut self.0, at + 4, &(blocks as u16).to_le_bytes());
+        put(&mut self.0, at + 6, &((block >> 32) as u16).to_le_bytes());
+        put(&mut self.0, at + 8, &(block as u32).to_le_bytes());
+        put(&mut self.0, 42, &(entries as u16 + 1).to_le_bytes());
+        true
+    }
+
     /// Whether it has a block of extended attributes.
     pub(crate) fn has_attributes(&self) -> bool {
         u32_at(&self.0, 104) != 0
@@ -141,10 +234,31 @@ impl RawInode {
         (!indirect).then(|| direct.iter().copied().filter(|&block| block != 0).collect())
     }
 
-    /// The block of a page that the inode maps by itself; `None` if it has another form.
+    /// The block of a page that the inode maps by itself, 0 for a hole; `None` if it has another form.
     pub(crate) fn direct(&self, page: u64) -> Option<u64> {
-        let mapped = !self.has_extents() && page < DIRECT;
-        mapped.then(|| u64::from(u32_at(&self.0, BLOCKS + 4 * page as usize)))
+        if !self.has_extents() {
+            let mapped = page < DIRECT;
+            return mapped.then(|| u64::from(u32_at(&self.0, BLOCKS + 4 * page as usize)));
+        }
+        let (entries, depth) = (u16_at(&self.0, 42), u16_at(&self.0, 46));
+        if depth != 0 || entries > 4 {
+            return None;
+        }
+        for index in 0..usize::from(entries) {
+            let at = BLOCKS + 12 + 12 * index;
+            let first = u64::from(u32_at(&self.0, at));
+            let len = u16_at(&self.0, at + 4);
+            // A longer one is not initialised: the library knows how to read it.
+            if len > LONGEST_EXTENT {
+                return None;
+            }
+            if (first..first + u64::from(len)).contains(&page) {
+                let start =
+                    u64::from(u16_at(&self.0, at + 6)) << 32 | u64::from(u32_at(&self.0, at + 8));
+                return Some(start + (page - first));
+            }
+        }
+        Some(0)
     }
 }
 
@@ -210,6 +324,7 @@ pub(crate) mod sb {
     pub(crate) const RO_COMPAT: usize = 100;
     pub(crate) const UUID: usize = 104;
     pub(crate) const JOURNAL_INODE: usize = 224;
+    pub(crate) const CHECKSUM_SEED: usize = 624;
     pub(crate) const LAST_ORPHAN: usize = 232;
     pub(crate) const HASH_SEED: usize = 236;
     pub(crate) const HASH_VERSION: usize = 252;

@@ -107,6 +107,22 @@ impl Meta {
         Ok(())
     }
 
+    /// Changes a block in place; `change` tells whether it did.
+    pub(crate) fn change(
+        &mut self,
+        disk: &mut dyn Disk,
+        block: u64,
+        change: impl FnOnce(&mut Block) -> bool,
+    ) -> io::Result<bool> {
+        let cached = self.cached(disk, block)?;
+        let changed = change(Arc::make_mut(&mut cached.data));
+        if changed && !cached.dirty {
+            cached.dirty = true;
+            self.dirty.push(block);
+        }
+        Ok(changed)
+    }
+
     /// Number of dirty blocks, or a little more.
     pub(crate) fn dirty(&self) -> u64 {
         self.dirty.len() as u64

@@ -1,8 +1,8 @@
-//! Paths in an image: the names of its directories are kept in memory.
+//! Paths in an image.
 
 use crate::error::ExtError;
 use crate::ffi::RawInode;
-use crate::image::{Image, Names};
+use crate::image::Image;
 use crate::inode::{DIRECTORY, TYPE};
 use crate::library::Library;
 
@@ -17,22 +17,11 @@ pub(crate) struct Place<'a> {
 }
 
 impl Image {
-    /// The names of a directory.
-    pub(crate) fn names(&mut self, directory: u32) -> Result<&mut Names, ExtError> {
-        if !self.directories.contains_key(&directory) {
-            let entries = self.library.entries(directory)?;
-            let names = entries
-                .into_iter()
-                .map(|entry| (entry.name.into_boxed_slice(), entry.inode));
-            self.directories.insert(directory, names.collect());
-        }
-        Ok(self.directories.entry(directory).or_default())
-    }
-
     /// The inode of a name in a directory.
     pub(crate) fn entry(&mut self, place: Place<'_>) -> Result<Option<u32>, ExtError> {
-        let names = self.names(place.directory)?;
-        Ok(names.get(place.name.as_bytes()).copied())
+        let directory = self.load(place.directory)?;
+        let known = directory.names.get(place.name.as_bytes());
+        Ok(known.map(|known| known.inode))
     }
 
     /// The directory and the name of a path.

@@ -7,6 +7,9 @@ use crate::meta::Block;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+/// Pages whose memory is kept (16 MiB).
+const MOST_SPARE: usize = 4096;
+
 /// A file with dirty pages.
 #[derive(Debug, Default)]
 pub(crate) struct Dirty {
@@ -30,9 +33,22 @@ pub(crate) struct Pages {
     stamp: u32,
     count: u64,
     homeless: u64,
+    /// Memory of pages that were written.
+    spare: Vec<Box<Block>>,
 }
 
 impl Pages {
+    /// Memory for a page, with any contents.
+    pub(crate) fn buffer(&mut self) -> Box<Block> {
+        self.spare.pop().unwrap_or_else(|| Box::new([0; BLOCK]))
+    }
+
+    /// Takes back the memory of pages.
+    pub(crate) fn give_back(&mut self, buffers: impl Iterator<Item = Box<Block>>) {
+        let room = MOST_SPARE - self.spare.len().min(MOST_SPARE);
+        self.spare.extend(buffers.take(room));
+    }
+
     /// A file with dirty pages.
     pub(crate) fn of(&self, inode: u32) -> Option<&Dirty> {
         self.files.get(&inode)

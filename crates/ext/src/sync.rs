@@ -16,6 +16,7 @@ use crate::meta::Block;
 use crate::written::Written;
 use fathom_fs::alloc::{Want, What};
 use fathom_fs::{Extent, FileId};
+use std::io::IoSlice;
 
 /// Share of the log that a transaction may take before it is committed, as in JBD2.
 const LARGEST_SHARE: u64 = 4;
@@ -208,7 +209,8 @@ impl Image {
     fn commit(&mut self, mut data: Data, written: &mut Written) -> Result<(), ExtError> {
         data.sort_unstable_by_key(|(place, _)| *place);
         self.write_data(&data, written)?;
-        drop(data);
+        let buffers = data.into_iter().map(|(_, data)| data);
+        self.pages.give_back(buffers);
         let blocks: Vec<u32> = {
             let mut shared = self.library.shared().borrow_mut();
             let changed = shared.allocation.as_mut().map(|of| std::mem::take(&mut of.changed));
@@ -263,18 +265,16 @@ impl Image {
     fn write_data(&mut self, data: &Data, written: &mut Written) -> Result<(), ExtError> {
         let numbers: Vec<u64> = data.iter().map(|(place, _)| *place).collect();
         let mut shared = self.library.shared().borrow_mut();
-        let mut bytes = Vec::new();
         let mut blocks = data.iter();
         for run in joined(&numbers) {
             let mut at = run.start;
             while at < run.end() {
                 let count = (run.end() - at).min(LONGEST_REQUEST);
-                bytes.clear();
-                blocks
-                    .by_ref()
-                    .take(count as usize)
-                    .for_each(|(_, data)| bytes.extend_from_slice(data.as_slice()));
-                let result = shared.disk.write(at, &bytes);
+                let parts = blocks.by_ref().take(count as usize);
+                let parts: Vec<IoSlice<'_>> = parts
+                    .map(|(_, data)| IoSlice::new(data.as_slice()))
+                    .collect();
+                let result = shared.disk.write_parts(at, &parts);
                 result.map_err(|source| disk_error("write data", source))?;
                 at += count;
             }

@@ -126,7 +126,8 @@ impl Image {
         self.library.make_link(place.directory, number, name, target)?;
         let changed = self.group_of(number);
         self.changed_inodes.insert(changed);
-        self.names(place.directory)?.insert(name.into(), number);
+        // The library has changed a block of it.
+        self.directories.remove(&place.directory);
         self.sync_if_large()
     }
 
@@ -148,8 +149,10 @@ impl Image {
         to: &Path,
         copied: &mut Copied,
     ) -> Result<(), ExtError> {
-        let names = self.names(number)?.iter();
-        let mut names: Vec<(Box<[u8]>, u32)> = names.map(|(name, at)| (name.clone(), *at)).collect();
+        let names = self.load(number)?.names.iter();
+        let mut names: Vec<(Box<[u8]>, u32)> = names
+            .map(|(name, known)| (name.clone(), known.inode))
+            .collect();
         names.sort_unstable();
         for (name, number) in names {
             let Ok(name) = std::str::from_utf8(&name) else {

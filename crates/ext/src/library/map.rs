@@ -75,6 +75,7 @@ impl Library {
             unsafe { ffi::ext2fs_iblk_add_blocks(self.fs.as_ptr(), inode, blocks.blocks) };
         self.check(code, "count blocks")?;
         match inode.has_extents() {
+            true if inode.push_extent(page, blocks.start, blocks.blocks) => Ok(()),
             true => self.enter_extent(number, inode, page, blocks),
             false => (0..blocks.blocks).try_for_each(|index| {
                 self.enter_block(number, inode, page + index, blocks.start + index)

@@ -9,6 +9,7 @@ mod names;
 
 use crate::allocation::{Allocation, GROUP_BLOCKS};
 use crate::channel::{MANAGER, Shared, install, opening};
+use crate::crc::checksum;
 use crate::disk::BLOCK;
 use crate::error::ExtError;
 use crate::ffi::{self, Code, Filsys, RawInode, SuperBlock};
@@ -275,36 +276,70 @@ impl Library {
         checked
     }
 
-    pub(crate) fn read_inode(&mut self, number: u32) -> Result<RawInode, ExtError> {
-        let mut inode = RawInode::zeroed();
-        let bytes = self.inode_bytes();
-        // SAFETY: the file system is open; the buffer has at least the size that is given.
-        let code = unsafe {
-            ffi::ext2fs_read_inode_full(self.fs.as_ptr(), number, &mut inode, bytes)
+    /// The place of an inode, in bytes from the beginning.
+    fn place_of(&mut self, number: u32) -> Result<u64, ExtError> {
+        let corrupt = || ExtError::Corrupt {
+            what: format!("an entry names inode {number}"),
         };
-        self.check(code, "read an inode")?;
-        Ok(inode)
+        let per_group = self.inodes_per_group();
+        let index = number.checked_sub(1).ok_or_else(corrupt)?;
+        let group = index / per_group;
+        if group >= self.groups() {
+            return Err(corrupt());
+        }
+        let table = self.inode_table(group);
+        Ok(table * BLOCK as u64 + u64::from(index % per_group) * self.inode_bytes() as u64)
+    }
+
+    /// What check sums of an inode and of its blocks begin with; `None` if there are none.
+    pub(crate) fn checksum_seed(&self, number: u32, inode: &RawInode) -> Option<u32> {
+        let superblock = self.superblock();
+        if superblock.u32(sb::RO_COMPAT) & sb::METADATA_CSUM == 0 {
+            return None;
+        }
+        let seed = match superblock.u32(sb::INCOMPAT) & sb::CSUM_SEED {
+            0 => checksum(u32::MAX, &superblock.0[sb::UUID..sb::UUID + 16]),
+            _ => superblock.u32(sb::CHECKSUM_SEED),
+        };
+        let seed = checksum(seed, &number.to_le_bytes());
+        Some(checksum(seed, &inode.generation().to_le_bytes()))
+    }
+
+    pub(crate) fn read_inode(&mut self, number: u32) -> Result<RawInode, ExtError> {
+        let place = self.place_of(number)?;
+        let bytes = self.inode_bytes();
+        let mut inode = RawInode::zeroed();
+        let mut shared = self.shared.borrow_mut();
+        let Shared { disk, meta, .. } = &mut *shared;
+        let read = meta.read(disk.as_mut(), place, &mut inode.0[..bytes]);
+        drop(shared);
+        read.map_err(|source| disk_error("read an inode", source))?;
+        match self.checksum_seed(number, &inode) {
+            Some(seed) if !inode.is_sealed(seed, bytes) => Err(ExtError::Corrupt {
+                what: format!("the check sum of inode {number} is wrong"),
+            }),
+            _ => Ok(inode),
+        }
     }
 
     pub(crate) fn write_inode(&mut self, number: u32, inode: &mut RawInode) -> Result<(), ExtError> {
+        let place = self.place_of(number)?;
         let bytes = self.inode_bytes();
-        // SAFETY: as above.
-        let code = unsafe { ffi::ext2fs_write_inode_full(self.fs.as_ptr(), number, inode, bytes) };
-        self.check(code, "write an inode")
+        if let Some(seed) = self.checksum_seed(number, inode) {
+            inode.seal(seed, bytes);
+        }
+        let mut shared = self.shared.borrow_mut();
+        let Shared { disk, meta, .. } = &mut *shared;
+        let written = meta.write(disk.as_mut(), place, &inode.0[..bytes]);
+        drop(shared);
+        // SAFETY: the file system is open. The library must read this inode, and those beside it, again.
+        let code = unsafe { ffi::ext2fs_flush_icache(self.fs.as_ptr()) };
+        self.check(code, "forget inodes")?;
+        written.map_err(|source| disk_error("write an inode", source))
     }
 
-    pub(crate) fn write_new_inode(
-        &mut self,
-        number: u32,
-        inode: &mut RawInode,
-    ) -> Result<(), ExtError> {
-        // SAFETY: the file system is open. The library reads the first 128 bytes of the inode.
-        let code = unsafe { ffi::ext2fs_write_new_inode(self.fs.as_ptr(), number, inode) };
-        self.check(code, "write a new inode")
-    }
-
-    fn inode_bytes(&self) -> c_int {
-        c_int::from(self.superblock().u16(sb::INODE_BYTES).min(256))
+    fn inode_bytes(&self) -> usize {
+        usize::from(self.superblock().u16(sb::INODE_BYTES).min(256))
     }
 
     /// The first free inode from a group on.
