@@ -122,7 +122,10 @@ impl Image {
         if old {
             let block = self.library.block_of(number, &mut inode, first)?;
             hole = block.is_none();
-            last = Some(self.read_block(block)?);
+            last = match self.pages.take_clean(number, first) {
+                Some(data) => Some(data),
+                None => Some(self.read_block(block)?),
+            };
         }
         let filled = self.fill_pages(number, [size, size + bytes], last, fill);
         let mapped = self.pages.of(number).map_or(0, |dirty| dirty.mapped);
@@ -237,8 +240,7 @@ impl Image {
         };
         for page in 0..end.div_ceil(PAGE) {
             let count = (end - page * PAGE).min(PAGE) as usize;
-            let dirty = self.pages.of(number).and_then(|dirty| dirty.pages.get(&page));
-            if let Some(data) = dirty {
+            if let Some(data) = self.pages.get(number, page) {
                 given(each(page * PAGE, &data[..count]))?;
                 continue;
             }
@@ -318,9 +320,7 @@ impl Image {
             inode.set_links(inode.links() - 1);
             return self.library.write_inode(number, &mut inode);
         }
-        if let Some(dirty) = self.pages.take(number) {
-            self.pages.give_back(dirty.pages.into_values());
-        }
+        self.pages.forget(number);
         self.close_file(number);
         if inode.short_link().is_none() || inode.mode() & TYPE != LINK {
             let owned = self.library.blocks_of(number, &inode)?;

@@ -17,6 +17,7 @@
 
 mod allocation;
 mod channel;
+mod clean;
 mod contents;
 mod crc;
 mod directories;

@@ -1,7 +1,8 @@
 //! The dirty pages of files, with their contents, in the order in which the files became dirty.
 //!
-//! Pages that are clean are not kept: the host caches the image.
+//! Clean pages are kept too, as far as [`crate::clean`] allows.
 
+use crate::clean::{Clean, Page};
 use crate::disk::BLOCK;
 use crate::meta::Block;
 use rustc_hash::FxHashMap;
@@ -33,7 +34,8 @@ pub(crate) struct Pages {
     stamp: u32,
     count: u64,
     homeless: u64,
-    /// Memory of pages that were written.
+    clean: Clean,
+    /// Memory of pages that are not kept.
     spare: Vec<Box<Block>>,
 }
 
@@ -47,6 +49,33 @@ impl Pages {
     pub(crate) fn give_back(&mut self, buffers: impl Iterator<Item = Box<Block>>) {
         let room = MOST_SPARE - self.spare.len().min(MOST_SPARE);
         self.spare.extend(buffers.take(room));
+    }
+
+    /// The contents of a page, if they are in memory.
+    pub(crate) fn get(&self, inode: u32, page: u64) -> Option<&Block> {
+        let dirty = self.files.get(&inode).and_then(|file| file.pages.get(&page));
+        dirty.map(Box::as_ref).or_else(|| self.clean.get(inode, page))
+    }
+
+    /// Takes a clean page that becomes dirty.
+    pub(crate) fn take_clean(&mut self, inode: u32, page: u64) -> Option<Box<Block>> {
+        self.clean.take(inode, page)
+    }
+
+    /// Keeps a page that was written.
+    pub(crate) fn keep(&mut self, inode: u32, page: Page) {
+        self.clean.keep(inode, page);
+        while let Some(pages) = self.clean.shrink() {
+            self.give_back(pages.into_iter().map(|page| page.data));
+        }
+    }
+
+    /// Forgets the pages of a file that is deleted.
+    pub(crate) fn forget(&mut self, inode: u32) {
+        let dirty = self.take(inode).map(|file| file.pages);
+        self.give_back(dirty.into_iter().flat_map(BTreeMap::into_values));
+        let clean = self.clean.forget(inode);
+        self.give_back(clean.into_iter().map(|page| page.data));
     }
 
     /// A file with dirty pages.

@@ -5,6 +5,7 @@
 //! freed may be taken again after that. If much metadata is dirty, this happens before all files are written.
 
 use crate::allocation::{GROUP_BLOCKS, joined};
+use crate::clean::Page;
 use crate::disk::BLOCK;
 use crate::error::ExtError;
 use crate::ffi::RawInode;
@@ -12,7 +13,6 @@ use crate::image::Image;
 use crate::inode::sb;
 use crate::library::disk_error;
 use crate::log::{Transaction, write_runs};
-use crate::meta::Block;
 use crate::written::Written;
 use fathom_fs::alloc::{Want, What};
 use fathom_fs::{Extent, FileId};
@@ -25,8 +25,14 @@ const LONGEST_REQUEST: u64 = 256;
 /// Without a journal, as many dirty blocks of metadata make a sync begin.
 const MOST_DIRTY: u64 = 8192;
 
-/// Data on its way to the disk.
-type Data = Vec<(u64, Box<Block>)>;
+/// A page on its way to the disk.
+struct Going {
+    place: u64,
+    inode: u32,
+    page: Page,
+}
+
+type Data = Vec<Going>;
 
 impl Image {
     /// Writes all that is dirty, and waits until it is durable.
@@ -117,7 +123,11 @@ impl Image {
             if page < dirty.mapped
                 && let Some(place) = self.library.block_of(number, &mut inode, page)?
             {
-                data.push((place, block));
+                data.push(Going {
+                    place,
+                    inode: number,
+                    page: Page { page, data: block },
+                });
                 continue;
             }
             // A run of pages without blocks: all behind the mapped ones, or this one.
@@ -129,7 +139,15 @@ impl Image {
             }
             let places = self.allocate(number, &mut inode, [page, page + run.len() as u64])?;
             let places = places.into_iter().flat_map(|extent| extent.start..extent.end());
-            data.extend(places.zip(run));
+            let going = |(index, place): (usize, u64), data| Going {
+                place,
+                inode: number,
+                page: Page {
+                    page: page + index as u64,
+                    data,
+                },
+            };
+            data.extend(places.enumerate().zip(run).map(|(at, block)| going(at, block)));
         }
         self.library.write_inode(number, &mut inode)
     }
@@ -207,10 +225,11 @@ impl Image {
 
     /// Writes data, then all changed metadata.
     fn commit(&mut self, mut data: Data, written: &mut Written) -> Result<(), ExtError> {
-        data.sort_unstable_by_key(|(place, _)| *place);
+        data.sort_unstable_by_key(|going| going.place);
         self.write_data(&data, written)?;
-        let buffers = data.into_iter().map(|(_, data)| data);
-        self.pages.give_back(buffers);
+        for Going { inode, page, .. } in data {
+            self.pages.keep(inode, page);
+        }
         let blocks: Vec<u32> = {
             let mut shared = self.library.shared().borrow_mut();
             let changed = shared.allocation.as_mut().map(|of| std::mem::take(&mut of.changed));
@@ -263,7 +282,7 @@ impl Image {
     }
 
     fn write_data(&mut self, data: &Data, written: &mut Written) -> Result<(), ExtError> {
-        let numbers: Vec<u64> = data.iter().map(|(place, _)| *place).collect();
+        let numbers: Vec<u64> = data.iter().map(|going| going.place).collect();
         let mut shared = self.library.shared().borrow_mut();
         let mut blocks = data.iter();
         for run in joined(&numbers) {
@@ -272,7 +291,7 @@ impl Image {
                 let count = (run.end() - at).min(LONGEST_REQUEST);
                 let parts = blocks.by_ref().take(count as usize);
                 let parts: Vec<IoSlice<'_>> = parts
-                    .map(|(_, data)| IoSlice::new(data.as_slice()))
+                    .map(|going| IoSlice::new(going.page.data.as_slice()))
                     .collect();
                 let result = shared.disk.write_parts(at, &parts);
                 result.map_err(|source| disk_error("write data", source))?;
