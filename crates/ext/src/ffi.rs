@@ -207,6 +207,8 @@ unsafe extern "C" {
     pub(crate) fn ext2fs_init_csum_seed(fs: *mut Filsys);
     pub(crate) fn ext2fs_mark_super_dirty(fs: *mut Filsys);
 
+    pub(crate) fn ext2fs_check_desc(fs: *mut Filsys) -> Code;
+    pub(crate) fn ext2fs_group_desc_csum_verify(fs: *mut Filsys, group: u32) -> c_int;
     pub(crate) fn ext2fs_read_bitmaps(fs: *mut Filsys) -> Code;
     pub(crate) fn ext2fs_get_block_bitmap_range2(
         map: *mut c_void,

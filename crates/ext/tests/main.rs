@@ -10,5 +10,7 @@
 )]
 
 mod common;
+mod crash;
+mod golden;
 mod refused;
 mod streams;

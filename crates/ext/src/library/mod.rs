@@ -46,7 +46,9 @@ impl Library {
         let code = opening(&shared, || unsafe {
             ffi::ext2fs_open2(c"image".as_ptr(), ptr::null(), flags, 0, 0, &MANAGER, &mut fs)
         });
-        Self::begin(code, fs, shared, now, "open the file system")
+        let mut library = Self::begin(code, fs, shared, now, "open the file system")?;
+        library.check_descriptors()?;
+        Ok(library)
     }
 
     /// Begins a new file system with the fields of a super block.
@@ -82,6 +84,25 @@ impl Library {
         let mut library = Self { fs, shared, now };
         library.fields().now = now;
         Ok(library)
+    }
+
+    /// Checks that the descriptors of groups name places in the volume, and their check sums.
+    fn check_descriptors(&mut self) -> Result<(), ExtError> {
+        let fs = self.fs.as_ptr();
+        // SAFETY: the file system is open and has the groups.
+        let wrong = (0..self.groups())
+            .find(|&group| unsafe { ffi::ext2fs_group_desc_csum_verify(fs, group) } == 0);
+        // SAFETY: as above.
+        let code = unsafe { ffi::ext2fs_check_desc(fs) };
+        match (wrong, code) {
+            (None, 0) => Ok(()),
+            (Some(group), _) => Err(ExtError::Corrupt {
+                what: format!("the check sum of the descriptor of group {group} is wrong"),
+            }),
+            (None, _) => Err(ExtError::Corrupt {
+                what: "the descriptors of groups name places that overlap or do not exist".into(),
+            }),
+        }
     }
 
     /// Reads all bitmaps. Returns those of the blocks of all groups, one after the other.

@@ -1,5 +1,7 @@
 //! What the tests share: images, recorded operations, e2fsck, and what files must contain.
 
+pub(crate) mod kernel;
+
 use fathom_ext::{Format, Image, Settings, fill, format};
 use fathom_fs::Operation;
 use fathom_fs::ext::Version;
@@ -24,6 +26,14 @@ pub(crate) fn settings(allocator: &str) -> Settings {
     let mut settings = Settings::new(allocator, LOGICAL_BLOCK, NOW).unwrap();
     settings.durable = false;
     settings
+}
+
+/// Returns the number of cases of a test: `few` in every run, `many` if the environment variable `FATHOM_LONG` is set.
+pub(crate) fn cases(few: usize, many: usize) -> usize {
+    match std::env::var_os("FATHOM_LONG") {
+        Some(_) => many,
+        None => few,
+    }
 }
 
 /// A directory for images: in memory where there is room.
