@@ -80,7 +80,11 @@ mod bench {
         let open = || {
             let destroy = path.to_str().filter(|_| path.exists());
             format(&path, Some(8 << 30), destroy, &layout).unwrap();
-            Image::open(&path, Settings::new(allocator, 4 << 20, 1_700_000_000).unwrap()).unwrap()
+            Image::open(
+                &path,
+                Settings::new(allocator, 4 << 20, 1_700_000_000).unwrap(),
+            )
+            .unwrap()
         };
         bencher
             .counter(ItemsCount::new(operations.lines().count()))

@@ -1,9 +1,7 @@
 //! The free blocks of an image, filled from its bitmaps, and the allocator that all new blocks come from.
 
 use crate::error::ExtError;
-use fathom_fs::alloc::{
-    Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, Want, What,
-};
+use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, Want, What};
 use fathom_fs::{BLOCK_BYTES, Extent, FileId, Space};
 use std::collections::BTreeSet;
 

@@ -185,11 +185,17 @@ unsafe extern "C" fn read_blk64(
     // SAFETY: the library passes one of our channels and a buffer of that many blocks; its bytes may be without a value,
     // so they get one first.
     unsafe {
-        on(channel, block, count, SHORT_READ, |shared, offset, bytes| {
-            ptr::write_bytes(data.cast::<u8>(), 0, bytes);
-            let into = std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes);
-            shared.read(offset, into)
-        })
+        on(
+            channel,
+            block,
+            count,
+            SHORT_READ,
+            |shared, offset, bytes| {
+                ptr::write_bytes(data.cast::<u8>(), 0, bytes);
+                let into = std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes);
+                shared.read(offset, into)
+            },
+        )
     }
 }
 
@@ -201,10 +207,16 @@ unsafe extern "C" fn write_blk64(
 ) -> Code {
     // SAFETY: the library passes one of our channels and a buffer of that many blocks.
     unsafe {
-        on(channel, block, count, SHORT_WRITE, |shared, offset, bytes| {
-            let from = std::slice::from_raw_parts(data.cast::<u8>(), bytes);
-            shared.write(offset, from)
-        })
+        on(
+            channel,
+            block,
+            count,
+            SHORT_WRITE,
+            |shared, offset, bytes| {
+                let from = std::slice::from_raw_parts(data.cast::<u8>(), bytes);
+                shared.write(offset, from)
+            },
+        )
     }
 }
 

@@ -86,7 +86,9 @@ fn load(library: &mut Library, number: u32) -> Result<Directory, ExtError> {
 fn read(library: &Library, block: u64, data: &mut Block) -> Result<(), ExtError> {
     let mut shared = library.shared().borrow_mut();
     let shared = &mut *shared;
-    let read = shared.meta.read(shared.disk.as_mut(), block * BLOCK as u64, data);
+    let read = shared
+        .meta
+        .read(shared.disk.as_mut(), block * BLOCK as u64, data);
     read.map_err(|source| disk_error("read a directory", source))
 }
 

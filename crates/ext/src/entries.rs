@@ -68,7 +68,9 @@ fn end(summed: bool) -> usize {
 /// Whether the entries fill the block without a gap, and the check sum is right.
 pub(crate) fn is_sound(block: &Block, seed: Option<u32>) -> bool {
     let end = end(seed.is_some());
-    let reached = slots(block, end).last().map_or(0, |last| last.at + last.len);
+    let reached = slots(block, end)
+        .last()
+        .map_or(0, |last| last.at + last.len);
     let sum = seed.is_none_or(|seed| {
         block[BLOCK - 6..BLOCK - 4] == TAIL_TYPE
             && block[BLOCK - 4..] == checksum(seed, &block[..BLOCK - TAIL]).to_le_bytes()
@@ -79,7 +81,12 @@ pub(crate) fn is_sound(block: &Block, seed: Option<u32>) -> bool {
 /// The names in use with their inodes.
 pub(crate) fn names(block: &Block, summed: bool) -> impl Iterator<Item = (&[u8], u32)> {
     let used = slots(block, end(summed)).filter(|slot| slot.inode != 0);
-    used.map(|slot| (&block[slot.at + HEADER..slot.at + HEADER + slot.name], slot.inode))
+    used.map(|slot| {
+        (
+            &block[slot.at + HEADER..slot.at + HEADER + slot.name],
+            slot.inode,
+        )
+    })
 }
 
 /// The longest entry that can be entered, in bytes.

@@ -74,7 +74,9 @@ pub enum ExtError {
         known: &'static [&'static str],
     },
     /// A logical block is no multiple of a block of the file system.
-    #[error("a logical block of {bytes} bytes is no multiple of the block of the file system, {block} bytes")]
+    #[error(
+        "a logical block of {bytes} bytes is no multiple of the block of the file system, {block} bytes"
+    )]
     LogicalBlock {
         /// Bytes of the logical block.
         bytes: u64,

@@ -114,7 +114,8 @@ impl Image {
         let dirty = self.pages.of(number);
         let size = dirty.map_or(inode.size(), |dirty| dirty.size);
         let first = size / PAGE;
-        let old = !size.is_multiple_of(PAGE) && dirty.is_none_or(|dirty| !dirty.pages.contains_key(&first));
+        let old = !size.is_multiple_of(PAGE)
+            && dirty.is_none_or(|dirty| !dirty.pages.contains_key(&first));
         self.check_length(size + bytes)?;
         self.want_room((size + bytes).div_ceil(PAGE) - size.div_ceil(PAGE))?;
         let mut last = None;
@@ -156,7 +157,10 @@ impl Image {
             let to = end.min((page + 1) * PAGE);
             let within = (at % PAGE) as usize;
             let is_new = within == 0;
-            let mut data = match (self.pages.make(number, size).pages.remove(&page), old.take()) {
+            let mut data = match (
+                self.pages.make(number, size).pages.remove(&page),
+                old.take(),
+            ) {
                 (Some(data), _) | (None, Some(data)) => data,
                 _ => self.pages.buffer(),
             };
@@ -205,7 +209,12 @@ impl Image {
     fn read_block(&mut self, block: Option<u64>) -> Result<Box<Block>, ExtError> {
         let mut data = Box::new([0; BLOCK]);
         if let Some(block) = block {
-            let read = self.library.shared().borrow_mut().disk.read(block, data.as_mut_slice());
+            let read = self
+                .library
+                .shared()
+                .borrow_mut()
+                .disk
+                .read(block, data.as_mut_slice());
             read.map_err(|source| disk_error("read data", source))?;
         }
         Ok(data)
@@ -233,7 +242,10 @@ impl Image {
     ) -> Result<u64, ExtError> {
         let mut found = self.find_file(path)?;
         let (number, inode) = (found.number, &mut found.inode);
-        let size = self.pages.of(number).map_or(inode.size(), |dirty| dirty.size);
+        let size = self
+            .pages
+            .of(number)
+            .map_or(inode.size(), |dirty| dirty.size);
         let end = size.min(bytes);
         let given = |result: io::Result<()>| {
             result.map_err(|source| disk_error("pass on what was read", source))

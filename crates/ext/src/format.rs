@@ -69,7 +69,10 @@ pub fn format_disk(disk: Box<dyn Disk>, format: &Format) -> Result<(), ExtError>
     zero_tables(&mut library, &shared, format)?;
     library.make_directory(ROOT, ROOT, None)?;
     library.make_directory(ROOT, 0, Some(b"lost+found"))?;
-    let found = library.entries(ROOT)?.first().map_or(0, |entry| entry.inode);
+    let found = library
+        .entries(ROOT)?
+        .first()
+        .map_or(0, |entry| entry.inode);
     for _ in 1..LOST_AND_FOUND_BLOCKS {
         library.expand(found)?;
     }
@@ -115,7 +118,10 @@ fn fields(format: &Format, blocks: u64) -> SuperBlock {
     fields.set_u32(sb::FIRST_BLOCK, 0);
     fields.set_u32(sb::GROUP_BLOCKS, GROUP_BLOCKS as u32);
     fields.set_blocks(blocks);
-    fields.set_u32(sb::INODES, (blocks * BLOCK_BYTES / ratio).min(u64::from(u32::MAX)) as u32);
+    fields.set_u32(
+        sb::INODES,
+        (blocks * BLOCK_BYTES / ratio).min(u64::from(u32::MAX)) as u32,
+    );
     fields.set_u16(sb::INODE_BYTES, 256);
     let reserved = blocks / 20;
     fields.set_u32(sb::RESERVED, reserved as u32);
@@ -169,7 +175,11 @@ fn zero_tables(
     for group in 0..library.groups() {
         let table = library.inode_table(group);
         let blocks = bytes.div_ceil(BLOCK as u64);
-        shared.borrow_mut().disk.zero(table, blocks).map_err(failed)?;
+        shared
+            .borrow_mut()
+            .disk
+            .zero(table, blocks)
+            .map_err(failed)?;
         if format.version == Version::Ext4 {
             library.note_zeroed(group);
         }

@@ -53,7 +53,10 @@ pub(crate) fn open_to_format(
     }
     let found = inspect(path)?;
     refuse_used(&found)?;
-    let holds = found.findings.iter().any(|finding| finding.weight() == Weight::NameIt);
+    let holds = found
+        .findings
+        .iter()
+        .any(|finding| finding.weight() == Weight::NameIt);
     let empty = found.kind == Kind::File && found.size_bytes == 0;
     if holds && !empty && !destroy.is_some_and(|word| names(&found, word)) {
         return Err(ExtError::Occupied { path: path.into() });

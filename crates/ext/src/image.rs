@@ -250,7 +250,9 @@ fn open_log(library: &mut Library) -> Result<Log, ExtError> {
         places.push(place.ok_or_else(|| corrupt("the journal has a hole"))?);
     }
     let mut block = [0; BLOCK];
-    let first = *places.first().ok_or_else(|| corrupt("the journal is empty"))?;
+    let first = *places
+        .first()
+        .ok_or_else(|| corrupt("the journal is empty"))?;
     let read = library.shared().borrow_mut().disk.read(first, &mut block);
     read.map_err(|source| disk_error("read the journal", source))?;
     let mut superblock =
@@ -271,7 +273,10 @@ fn open_log(library: &mut Library) -> Result<Log, ExtError> {
     }
     places.truncate(superblock.blocks() as usize);
     let on = |word: usize, bit: u32| library.superblock().u32(word) & bit != 0;
-    let (wide, checksums) = (on(sb::INCOMPAT, sb::WIDE), on(sb::RO_COMPAT, sb::METADATA_CSUM));
+    let (wide, checksums) = (
+        on(sb::INCOMPAT, sb::WIDE),
+        on(sb::RO_COMPAT, sb::METADATA_CSUM),
+    );
     superblock.set_features(wide, checksums);
     Ok(Log::new(superblock, places))
 }

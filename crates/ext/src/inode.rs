@@ -133,7 +133,9 @@ impl RawInode {
         let wide = bytes > EXTRA && u16_at(&self.0, EXTRA) >= 4;
         let halves = if wide { 2 } else { 1 };
         let mut copy = self.0;
-        SUM[..halves].iter().for_each(|&at| copy[at..at + 2].fill(0));
+        SUM[..halves]
+            .iter()
+            .for_each(|&at| copy[at..at + 2].fill(0));
         let sum = checksum(seed, &copy[..bytes.min(copy.len())]);
         let half = |(index, &at): (usize, &usize)| Half {
             at,
@@ -152,7 +154,9 @@ impl RawInode {
     /// Whether the check sum is right.
     pub(crate) fn is_sealed(&self, seed: u32, bytes: usize) -> bool {
         let halves = self.sum(seed, bytes);
-        halves.iter().all(|half| u16_at(&self.0, half.at) == half.value)
+        halves
+            .iter()
+            .all(|half| u16_at(&self.0, half.at) == half.value)
     }
 
     /// Appends blocks to the extents in the inode. Returns false if they need a block of their own, or are not at the end.
@@ -176,7 +180,11 @@ impl RawInode {
                 return false;
             }
             if first + len == page && start + len == block && len + blocks <= longest {
-                put(&mut self.0, last + 4, &((len + blocks) as u16).to_le_bytes());
+                put(
+                    &mut self.0,
+                    last + 4,
+                    &((len + blocks) as u16).to_le_bytes(),
+                );
                 return true;
             }
         }

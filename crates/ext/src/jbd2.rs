@@ -58,7 +58,8 @@ pub(crate) struct JournalSuper {
 impl JournalSuper {
     /// Takes the first block of a journal; `None` if it is none of version 2 for blocks of 4 KiB.
     pub(crate) fn new(block: Block) -> Option<Self> {
-        let fits = block[..4] == MAGIC && get(&block, 4) == SUPER_V2 && get(&block, 12) == BLOCK as u32;
+        let fits =
+            block[..4] == MAGIC && get(&block, 4) == SUPER_V2 && get(&block, 12) == BLOCK as u32;
         fits.then_some(Self { block })
     }
 
@@ -89,9 +90,8 @@ impl JournalSuper {
 
     /// Sets the features for an empty log, as Linux does when it mounts: revoke records, 64-bit numbers, check sums.
     pub(crate) fn set_features(&mut self, wide: bool, checksums: bool) {
-        let features = HAS_REVOKE
-            | if wide { WIDE } else { 0 }
-            | if checksums { CHECKSUMS } else { 0 };
+        let features =
+            HAS_REVOKE | if wide { WIDE } else { 0 } | if checksums { CHECKSUMS } else { 0 };
         put(&mut self.block, 40, features);
         self.block[80] = if checksums { CRC32C } else { 0 };
     }

@@ -7,11 +7,8 @@ use crate::ffi::SuperBlock;
 use crate::inode::sb;
 use fathom_fs::ext::Version;
 
-const COMPAT: u32 = sb::HAS_JOURNAL
-    | sb::EXT_ATTR
-    | sb::RESIZE_INODE
-    | sb::DIR_INDEX
-    | sb::ORPHAN_FILE;
+const COMPAT: u32 =
+    sb::HAS_JOURNAL | sb::EXT_ATTR | sb::RESIZE_INODE | sb::DIR_INDEX | sb::ORPHAN_FILE;
 const INCOMPAT: u32 =
     sb::FILETYPE | sb::RECOVER | sb::EXTENTS | sb::WIDE | sb::FLEX_BG | sb::CSUM_SEED;
 const RO_COMPAT: u32 = sb::SPARSE_SUPER
@@ -119,7 +116,9 @@ fn known_features(superblock: &SuperBlock) -> Result<(), ExtError> {
     for (word, known) in known {
         let unknown = superblock.u32(word) & !known;
         if unknown != 0 {
-            let name = NAMES.iter().find(|(at, bit, _)| *at == word && unknown & bit != 0);
+            let name = NAMES
+                .iter()
+                .find(|(at, bit, _)| *at == word && unknown & bit != 0);
             let what = match name {
                 Some((_, _, name)) => format!("the feature {name}"),
                 None => format!("unknown features ({unknown:#x})"),
@@ -133,7 +132,10 @@ fn known_features(superblock: &SuperBlock) -> Result<(), ExtError> {
 fn sizes(superblock: &SuperBlock, blocks: u64) -> Result<(), ExtError> {
     let corrupt = |what: &str| Err(ExtError::Corrupt { what: what.into() });
     let unsupported = |what: String| Err(ExtError::Unsupported { what });
-    let (shift, inode) = (superblock.u32(sb::LOG_BLOCK), superblock.u16(sb::INODE_BYTES));
+    let (shift, inode) = (
+        superblock.u32(sb::LOG_BLOCK),
+        superblock.u16(sb::INODE_BYTES),
+    );
     if superblock.u32(sb::REVISION) == 0 {
         return unsupported("revision 0".into());
     }
@@ -141,7 +143,10 @@ fn sizes(superblock: &SuperBlock, blocks: u64) -> Result<(), ExtError> {
         return corrupt("the size of its blocks is out of range");
     }
     if shift != 2 {
-        return unsupported(format!("blocks of {} bytes instead of 4,096", 1024 << shift));
+        return unsupported(format!(
+            "blocks of {} bytes instead of 4,096",
+            1024 << shift
+        ));
     }
     if inode != 128 && inode != 256 {
         return unsupported(format!("inodes of {inode} bytes"));

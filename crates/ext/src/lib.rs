@@ -46,6 +46,7 @@ pub use allocation::{ALLOCATORS, MakeAllocator, allocator};
 pub use contents::fill;
 pub use disk::Disk;
 pub use error::ExtError;
+pub use fathom_fs::ext::Version;
 pub use format::{Format, format, format_disk};
 pub use image::{Image, Settings};
 pub use stream::Summary;

@@ -138,7 +138,9 @@ impl Log {
             let place = self.places[self.head as usize];
             // As many blocks as lie one after the other, up to the end of the journal.
             let rest = self.places[self.head as usize..].iter();
-            let run = rest.zip(place..).take_while(|&(&at, expected)| at == expected);
+            let run = rest
+                .zip(place..)
+                .take_while(|&(&at, expected)| at == expected);
             let count = run.count().min(bytes.len() / BLOCK);
             let (now, later) = bytes.split_at(count * BLOCK);
             disk.write(place, now)?;

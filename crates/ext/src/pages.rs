@@ -53,8 +53,13 @@ impl Pages {
 
     /// The contents of a page, if they are in memory.
     pub(crate) fn get(&self, inode: u32, page: u64) -> Option<&Block> {
-        let dirty = self.files.get(&inode).and_then(|file| file.pages.get(&page));
-        dirty.map(Box::as_ref).or_else(|| self.clean.get(inode, page))
+        let dirty = self
+            .files
+            .get(&inode)
+            .and_then(|file| file.pages.get(&page));
+        dirty
+            .map(Box::as_ref)
+            .or_else(|| self.clean.get(inode, page))
     }
 
     /// Takes a clean page that becomes dirty.

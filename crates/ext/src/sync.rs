@@ -78,7 +78,10 @@ impl Image {
     }
 
     fn is_transaction_large(&self) -> bool {
-        let most = self.log.as_ref().map_or(MOST_DIRTY, |log| log.blocks() / LARGEST_SHARE);
+        let most = self
+            .log
+            .as_ref()
+            .map_or(MOST_DIRTY, |log| log.blocks() / LARGEST_SHARE);
         // Bitmaps and descriptors follow at the commit.
         let groups = 2 * self.changed_inodes.len() as u64;
         self.library.shared().borrow().meta.dirty() + groups > most * 3 / 4
@@ -89,7 +92,11 @@ impl Image {
         let Some(dirty) = self.pages.of(number) else {
             return Ok(());
         };
-        let pages: Vec<u64> = dirty.pages.range(..dirty.mapped).map(|(page, _)| *page).collect();
+        let pages: Vec<u64> = dirty
+            .pages
+            .range(..dirty.mapped)
+            .map(|(page, _)| *page)
+            .collect();
         if pages.is_empty() {
             return Ok(());
         }
@@ -138,7 +145,9 @@ impl Image {
                 run.push(block);
             }
             let places = self.allocate(number, &mut inode, [page, page + run.len() as u64])?;
-            let places = places.into_iter().flat_map(|extent| extent.start..extent.end());
+            let places = places
+                .into_iter()
+                .flat_map(|extent| extent.start..extent.end());
             let going = |(index, place): (usize, u64), data| Going {
                 place,
                 inode: number,
@@ -147,7 +156,12 @@ impl Image {
                     data,
                 },
             };
-            data.extend(places.enumerate().zip(run).map(|(at, block)| going(at, block)));
+            data.extend(
+                places
+                    .enumerate()
+                    .zip(run)
+                    .map(|(at, block)| going(at, block)),
+            );
         }
         self.library.write_inode(number, &mut inode)
     }
@@ -232,10 +246,15 @@ impl Image {
         }
         let blocks: Vec<u32> = {
             let mut shared = self.library.shared().borrow_mut();
-            let changed = shared.allocation.as_mut().map(|of| std::mem::take(&mut of.changed));
+            let changed = shared
+                .allocation
+                .as_mut()
+                .map(|of| std::mem::take(&mut of.changed));
             changed.into_iter().flatten().collect()
         };
-        let inodes: Vec<u32> = std::mem::take(&mut self.changed_inodes).into_iter().collect();
+        let inodes: Vec<u32> = std::mem::take(&mut self.changed_inodes)
+            .into_iter()
+            .collect();
         self.library.flush(&blocks, &inodes)?;
         let mut shared = self.library.shared().borrow_mut();
         let shared = &mut *shared;
@@ -268,7 +287,10 @@ impl Image {
                     return Err(ExtError::JournalTooSmall { needed, blocks });
                 }
                 written.transactions += 1;
-                written.add(log.commit(disk, transaction, self.library.now()).map_err(failed)?);
+                written.add(
+                    log.commit(disk, transaction, self.library.now())
+                        .map_err(failed)?,
+                );
                 if log.is_half_full() {
                     written.add(log.checkpoint(disk).map_err(failed)?);
                 }

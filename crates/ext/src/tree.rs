@@ -63,7 +63,11 @@ impl Image {
                 copied.left_out += 1;
                 continue;
             };
-            let to = if to.is_empty() { name } else { format!("{to}/{name}") };
+            let to = if to.is_empty() {
+                name
+            } else {
+                format!("{to}/{name}")
+            };
             self.import_entry(&path, &to, &metadata, copied)?;
         }
         Ok(())
@@ -123,7 +127,8 @@ impl Image {
         let group = self.group_of(place.directory);
         let number = self.library.new_inode(group, LINK | 0o777)?;
         let name = place.name.as_bytes();
-        self.library.make_link(place.directory, number, name, target)?;
+        self.library
+            .make_link(place.directory, number, name, target)?;
         let changed = self.group_of(number);
         self.changed_inodes.insert(changed);
         // The library has changed a block of it.
@@ -164,7 +169,11 @@ impl Image {
                 continue;
             }
             let inode = self.library.read_inode(number)?;
-            let path = if from.is_empty() { name.to_owned() } else { format!("{from}/{name}") };
+            let path = if from.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{from}/{name}")
+            };
             self.export_entry(&path, &inode, number, &to.join(name), copied)?;
         }
         Ok(())

@@ -56,7 +56,10 @@ impl Disk for Recorder {
         for (at, part) in (block..).zip(from.chunks(BLOCK)) {
             self.blocks.insert(at, part.to_vec());
         }
-        self.events.lock().unwrap().push(Event::Write(block, from.to_vec()));
+        self.events
+            .lock()
+            .unwrap()
+            .push(Event::Write(block, from.to_vec()));
         Ok(())
     }
 
@@ -122,7 +125,9 @@ fn recorded(version: Version, allocator: &str, operations: &str) -> Run {
 fn crashed(run: &Run, end: usize, rng: &mut Rng, path: &Path) -> usize {
     let file = File::create(path).unwrap();
     file.set_len(BLOCKS * BLOCK_BYTES).unwrap();
-    let durable = run.events[..end].iter().rposition(|event| matches!(event, Event::Flush));
+    let durable = run.events[..end]
+        .iter()
+        .rposition(|event| matches!(event, Event::Flush));
     let mut synced = 0;
     for (index, event) in run.events[..end].iter().enumerate() {
         match event {
@@ -165,7 +170,10 @@ fn found(at: &Path) -> Files {
 
 fn check(found: &Files, run: &Run, synced: usize, what: &str) {
     let states = &run.states[synced..run.states.len().min(synced + 2)];
-    assert!(states.contains(found), "{what}: the files are those of no sync");
+    assert!(
+        states.contains(found),
+        "{what}: the files are those of no sync"
+    );
 }
 
 /// Crashes at `points` random writes.
@@ -182,14 +190,22 @@ fn crashes(version: Version, allocator: &str, points: usize) {
     for point in 0..points {
         let room = (run.events.len() - run.begin) as u64;
         let end = run.begin + 1 + rng.below(room) as usize;
-        let what = format!("{version:?}, {allocator}, event {end} of {}", run.events.len());
+        let what = format!(
+            "{version:?}, {allocator}, event {end} of {}",
+            run.events.len()
+        );
         let synced = crashed(&run, end, &mut rng, &path);
         if mounts {
             let copy = dir.path().join("copy");
             std::fs::copy(&path, &copy).unwrap();
             let option = if point % 2 == 0 { "ro" } else { "rw" };
             let mounted = Mounted::new(&copy, dir.path(), option).unwrap();
-            check(&found(&mounted.at), &run, synced, &format!("{what}, kernel"));
+            check(
+                &found(&mounted.at),
+                &run,
+                synced,
+                &format!("{what}, kernel"),
+            );
             mounted.end();
             clean(&copy, &format!("{what}, kernel"));
         }
@@ -198,7 +214,10 @@ fn crashes(version: Version, allocator: &str, points: usize) {
         let output = replay.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         replayed += usize::from(text.contains("recovering journal"));
-        assert!(output.status.code().is_some_and(|code| code <= 1), "{what}: {text}");
+        assert!(
+            output.status.code().is_some_and(|code| code <= 1),
+            "{what}: {text}"
+        );
         clean(&path, &what);
         let to = dir.path().join("exported");
         Image::read_only(&path).unwrap().export(&to).unwrap();

@@ -23,7 +23,9 @@ fn bytes(syncs: &Syncs) -> Vec<u64> {
 /// Mean number of logical blocks of a sync.
 fn touched(syncs: &Syncs) -> f64 {
     let of = |sync: &Vec<Extent>| {
-        let blocks = sync.iter().flat_map(|extent| extent.start / BLOCKS..=(extent.end() - 1) / BLOCKS);
+        let blocks = sync
+            .iter()
+            .flat_map(|extent| extent.start / BLOCKS..=(extent.end() - 1) / BLOCKS);
         blocks.collect::<BTreeSet<u64>>().len()
     };
     syncs.iter().map(of).sum::<usize>() as f64 / syncs.len() as f64
@@ -36,7 +38,8 @@ fn of_trace(trace: &str) -> Syncs {
         match words[..] {
             ["S", ..] => syncs.push(Vec::new()),
             ["W", "d", sector, sectors] => {
-                let [start, blocks] = [sector, sectors].map(|word| word.parse::<u64>().unwrap() / 8);
+                let [start, blocks] =
+                    [sector, sectors].map(|word| word.parse::<u64>().unwrap() / 8);
                 syncs.last_mut().unwrap().push(Extent::new(start, blocks));
             }
             _ => {}
@@ -57,7 +60,9 @@ fn compare(version: Version, settings: Settings, set: &str, trace: &str) {
     let path = made(dir.path(), version, MIB);
     let mut image = Image::open(&path, settings).unwrap();
     let mut found: Syncs = Vec::new();
-    let summary = image.run(&stream, LOGICAL_BLOCK, &mut |written| found.push(written.data.clone()));
+    let summary = image.run(&stream, LOGICAL_BLOCK, &mut |written| {
+        found.push(written.data.clone())
+    });
     image.close().unwrap();
     clean(&path, trace);
     found.retain(|sync| !sync.is_empty());
@@ -80,12 +85,22 @@ fn long() -> bool {
 
 #[test]
 fn greedy_space_on_ext3_cvfs() {
-    compare(Version::Ext3, settings("greedy-space"), "cvfs", "gs_ext3_greedy_cvfs.tr.xz");
+    compare(
+        Version::Ext3,
+        settings("greedy-space"),
+        "cvfs",
+        "gs_ext3_greedy_cvfs.tr.xz",
+    );
 }
 
 #[test]
 fn greedy_space_on_ext3_cvfs_large() {
-    compare(Version::Ext3, settings("greedy-space"), "cvfsl", "gs_ext3_greedy_cvfsl.tr.xz");
+    compare(
+        Version::Ext3,
+        settings("greedy-space"),
+        "cvfsl",
+        "gs_ext3_greedy_cvfsl.tr.xz",
+    );
 }
 
 #[test]
@@ -93,12 +108,22 @@ fn greedy_space_on_ext3_fsl() {
     if !long() {
         return;
     }
-    compare(Version::Ext3, settings("greedy-space"), "fsl", "gs_ext3_greedy_fsl.tr.xz");
+    compare(
+        Version::Ext3,
+        settings("greedy-space"),
+        "fsl",
+        "gs_ext3_greedy_fsl.tr.xz",
+    );
 }
 
 #[test]
 fn greedy_space_on_ext4_cvfs_large() {
-    compare(Version::Ext4, settings("greedy-space"), "cvfsl", "gs_ext4_greedy_cvfsl.tr.xz");
+    compare(
+        Version::Ext4,
+        settings("greedy-space"),
+        "cvfsl",
+        "gs_ext4_greedy_cvfsl.tr.xz",
+    );
 }
 
 /// The first free run behind the page before, as the recording's baseline takes it. All its directories lie in the first

@@ -35,7 +35,10 @@ fn an_image_that_is_none_or_damaged_is_refused() {
     patch(&path, 1024 + 16, &[1, 2, 3]);
     let error = refused(&path);
     assert!(matches!(error, ExtError::Corrupt { .. }), "{error}");
-    assert!(matches!(Image::open(dir.path(), settings("ext4")), Err(ExtError::Foreign(_))));
+    assert!(matches!(
+        Image::open(dir.path(), settings("ext4")),
+        Err(ExtError::Foreign(_))
+    ));
     assert!(matches!(
         Image::open(Path::new("/does/not/exist"), settings("ext4")),
         Err(ExtError::Host(_))
@@ -71,7 +74,10 @@ fn a_journal_that_must_be_replayed_is_refused_until_it_is() {
         };
         assert!(repaired.status.code().is_some_and(|code| code <= 1));
         let mut image = opened(&path, "greedy-space");
-        assert!(matches!(image.make_directory("d"), Err(ExtError::Exists(_))));
+        assert!(matches!(
+            image.make_directory("d"),
+            Err(ExtError::Exists(_))
+        ));
         image.close().unwrap();
         clean(&path, "after the replay");
     }
@@ -83,7 +89,10 @@ fn an_image_in_use_is_refused() {
     let path = made(dir.path(), Version::Ext3, 64);
     let image = opened(&path, "greedy-space");
     assert!(matches!(refused(&path), ExtError::InUse { .. }));
-    assert!(matches!(Image::read_only(&path), Err(ExtError::InUse { .. })));
+    assert!(matches!(
+        Image::read_only(&path),
+        Err(ExtError::InUse { .. })
+    ));
     image.close().unwrap();
     if can_mount(dir.path()) {
         let mounted = Mounted::new(&path, dir.path(), "rw").unwrap();
@@ -142,14 +151,24 @@ fn an_operation_that_cannot_be_done_changes_nothing() {
         assert!(matches!(fails(line), ExtError::Exists(_)), "{line}");
     }
     let long = "x".repeat(256);
-    for line in [format!("C {long} 1"), format!("M {long}"), format!("C d/{long} 1")] {
+    for line in [
+        format!("C {long} 1"),
+        format!("M {long}"),
+        format!("C d/{long} 1"),
+    ] {
         assert!(matches!(fails(&line), ExtError::Name(_)));
     }
     assert!(matches!(fails("C big 100000000"), ExtError::Full { .. }));
-    assert!(matches!(fails("C huge 99999999999999"), ExtError::TooLong(_)));
+    assert!(matches!(
+        fails("C huge 99999999999999"),
+        ExtError::TooLong(_)
+    ));
     assert!(matches!(fails("what"), ExtError::Operation { line: 1, .. }));
     for name in ["big", "huge", "x"] {
-        assert!(matches!(image.size(name), Err(ExtError::Missing(_))), "{name}");
+        assert!(
+            matches!(image.size(name), Err(ExtError::Missing(_))),
+            "{name}"
+        );
     }
     image.sync().unwrap();
     assert_eq!(image.free_blocks(), free);
@@ -177,7 +196,9 @@ fn a_full_image_keeps_what_it_has() {
             };
             assert!(matches!(*source, ExtError::Full { .. }), "{source}");
             assert!(files > 10);
-            image.run("D f0\nC g 290000\nA g 5\nS", LOGICAL_BLOCK, &mut |_| {}).unwrap();
+            image
+                .run("D f0\nC g 290000\nA g 5\nS", LOGICAL_BLOCK, &mut |_| {})
+                .unwrap();
             image.close().unwrap();
             clean(&path, &format!("a full {version:?} with {allocator}"));
         }

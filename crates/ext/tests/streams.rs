@@ -43,7 +43,10 @@ fn described(path: &Path) -> Option<Vec<String>> {
         let always = ["UUID", "Seed", "time", "checked", "created", "Checksum:"];
         // mke2fs writes the latter two; the kernel computes one, and counts the other from a mount on.
         let left_out = ["Overhead clusters", "Lifetime writes"];
-        always.iter().chain(&left_out).any(|word| line.contains(word))
+        always
+            .iter()
+            .chain(&left_out)
+            .any(|word| line.contains(word))
     };
     let lines = text.lines().filter(|line| !differs(line));
     Some(lines.map(str::to_owned).collect())
@@ -59,7 +62,10 @@ fn a_new_image_is_clean_and_is_as_mke2fs_makes_it() {
             let theirs = dir.path().join("theirs");
             File::create(&theirs).unwrap().set_len(mib << 20).unwrap();
             let kind = format!("{version:?}").to_lowercase();
-            let made = Command::new("mke2fs").args(["-q", "-F", "-t", &kind]).arg(&theirs).status();
+            let made = Command::new("mke2fs")
+                .args(["-q", "-F", "-t", &kind])
+                .arg(&theirs)
+                .status();
             match (made, described(&path)) {
                 (Ok(status), Some(ours)) if status.success() => {
                     assert_eq!(Some(ours), described(&theirs), "{version:?} of {mib} MiB");
@@ -92,13 +98,19 @@ fn the_kernel_reads_every_byte() {
     }
     let operations = recorded("postmark_cvfs.sync1000.ops.xz");
     // Postmark deletes all its files at the end: before that, there are thousands.
-    let operations = operations.map_or_else(|| mixture(3000, 200, 300_000), |all| {
-        let lines: Vec<&str> = all.lines().take(40_000).collect();
-        lines.join("\n")
-    });
+    let operations = operations.map_or_else(
+        || mixture(3000, 200, 300_000),
+        |all| {
+            let lines: Vec<&str> = all.lines().take(40_000).collect();
+            lines.join("\n")
+        },
+    );
     let expected = lengths(&operations);
     assert!(expected.len() > 500);
-    for (version, allocator) in VERSIONS.into_iter().zip(["greedy-local", "greedy-space", "ext4"]) {
+    for (version, allocator) in VERSIONS
+        .into_iter()
+        .zip(["greedy-local", "greedy-space", "ext4"])
+    {
         let path = made(dir.path(), version, 1024);
         let mut image = opened(&path, allocator);
         image.run(&operations, LOGICAL_BLOCK, &mut |_| {}).unwrap();

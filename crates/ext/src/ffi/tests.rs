@@ -55,15 +55,16 @@ fn ours() -> Vec<usize> {
 }
 
 #[test]
-#[allow(
-    clippy::print_stderr,
-    reason = "a test says what it skips"
-)]
+#[allow(clippy::print_stderr, reason = "a test says what it skips")]
 fn the_layouts_are_those_of_the_header() {
     let dir = tempfile::tempdir().unwrap();
     let (source, program) = (dir.path().join("a.c"), dir.path().join("a"));
     std::fs::write(&source, PROGRAM).unwrap();
-    let compiled = Command::new("cc").arg("-o").arg(&program).arg(&source).output();
+    let compiled = Command::new("cc")
+        .arg("-o")
+        .arg(&program)
+        .arg(&source)
+        .output();
     match compiled {
         Ok(output) if output.status.success() => {}
         other => {

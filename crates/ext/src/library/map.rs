@@ -71,8 +71,7 @@ impl Library {
             unsafe { ffi::ext2fs_block_alloc_stats2(self.fs.as_ptr(), block, 1) };
         }
         // SAFETY: as above.
-        let code =
-            unsafe { ffi::ext2fs_iblk_add_blocks(self.fs.as_ptr(), inode, blocks.blocks) };
+        let code = unsafe { ffi::ext2fs_iblk_add_blocks(self.fs.as_ptr(), inode, blocks.blocks) };
         self.check(code, "count blocks")?;
         match inode.has_extents() {
             true if inode.push_extent(page, blocks.start, blocks.blocks) => Ok(()),

@@ -39,12 +39,24 @@ impl Library {
     ///
     /// # Errors
     /// Those of the library, and of the disk.
-    pub(crate) fn open(shared: Rc<RefCell<Shared>>, now: i64, write: bool) -> Result<Self, ExtError> {
+    pub(crate) fn open(
+        shared: Rc<RefCell<Shared>>,
+        now: i64,
+        write: bool,
+    ) -> Result<Self, ExtError> {
         let flags = ffi::FLAG_64BITS | if write { ffi::FLAG_RW } else { 0 };
         let mut fs = ptr::null_mut();
         // SAFETY: the strings end with zero, and the place for the result lives; the manager is ours.
         let code = opening(&shared, || unsafe {
-            ffi::ext2fs_open2(c"image".as_ptr(), ptr::null(), flags, 0, 0, &MANAGER, &mut fs)
+            ffi::ext2fs_open2(
+                c"image".as_ptr(),
+                ptr::null(),
+                flags,
+                0,
+                0,
+                &MANAGER,
+                &mut fs,
+            )
         });
         let mut library = Self::begin(code, fs, shared, now, "open the file system")?;
         library.check_descriptors()?;
@@ -210,7 +222,12 @@ impl Library {
         let map = self.fields().block_map;
         // SAFETY: the map is that of the open file system, and the buffer has room for the bits of a group.
         let code = unsafe {
-            ffi::ext2fs_get_block_bitmap_range2(map, start, bits as usize, bitmap.as_mut_ptr().cast())
+            ffi::ext2fs_get_block_bitmap_range2(
+                map,
+                start,
+                bits as usize,
+                bitmap.as_mut_ptr().cast(),
+            )
         };
         self.check(code, "read a bitmap")?;
         fill(&mut bitmap, bits as usize);
@@ -343,7 +360,11 @@ impl Library {
         }
     }
 
-    pub(crate) fn write_inode(&mut self, number: u32, inode: &mut RawInode) -> Result<(), ExtError> {
+    pub(crate) fn write_inode(
+        &mut self,
+        number: u32,
+        inode: &mut RawInode,
+    ) -> Result<(), ExtError> {
         let place = self.place_of(number)?;
         let bytes = self.inode_bytes();
         if let Some(seed) = self.checksum_seed(number, inode) {

@@ -99,7 +99,12 @@ impl Library {
     }
 
     /// Removes a name.
-    pub(crate) fn unlink(&mut self, directory: u32, name: &[u8], inode: u32) -> Result<(), ExtError> {
+    pub(crate) fn unlink(
+        &mut self,
+        directory: u32,
+        name: &[u8],
+        inode: u32,
+    ) -> Result<(), ExtError> {
         let name = text(name)?;
         // SAFETY: as above.
         let code =

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A mounted image. Dropping it unmounts.
 pub(crate) struct Mounted {
@@ -22,7 +23,10 @@ fn run(program: &str, args: &[&str]) -> Result<String, String> {
 /// Whether the kernel can mount images here. The test says why not.
 pub(crate) fn can_mount(dir: &Path) -> bool {
     let image = dir.join("probe");
-    std::fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();
+    std::fs::File::create(&image)
+        .unwrap()
+        .set_len(8 << 20)
+        .unwrap();
     let path = image.to_str().unwrap();
     let made = run("mke2fs", &["-q", "-F", "-t", "ext4", path]);
     let found = made.and_then(|_| Mounted::new(&image, dir, "ro").map(|_| ()));
@@ -69,7 +73,16 @@ impl Mounted {
     /// # Panics
     /// If that fails.
     pub(crate) fn end(mut self) {
-        run("umount", &[self.at.to_str().unwrap()]).unwrap();
+        let at = self.at.to_str().unwrap();
+        // A process that another test begins at this moment has our open files until it has begun.
+        let tries = (0..50).take_while(|_| {
+            let busy = run("umount", &[at]).is_err();
+            if busy {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            busy
+        });
+        assert!(tries.count() < 50, "{at} stays busy");
         self.mounted = false;
     }
 }

@@ -119,7 +119,12 @@ pub(crate) fn right(name: &str, contents: &[u8]) {
     let mut expected = vec![0; contents.len()];
     fill(name, 0, &mut expected);
     let wrong = contents.iter().zip(&expected).position(|(a, b)| a != b);
-    assert_eq!(wrong, None, "{name}: the first wrong byte of {}", contents.len());
+    assert_eq!(
+        wrong,
+        None,
+        "{name}: the first wrong byte of {}",
+        contents.len()
+    );
 }
 
 /// A mixture of operations in a few directories, without a recording: `count` of them, with a sync every `sync`.
