@@ -2,6 +2,7 @@
 //!
 //! A refused operation changes nothing. Data is kept in memory until a sync.
 
+use crate::directory::NewEntry;
 use crate::disk::BLOCK;
 use crate::error::ExtError;
 use crate::ffi::RawInode;
@@ -52,7 +53,11 @@ impl Image {
         let mode = REGULAR | 0o644;
         let number = self.library.new_inode(group, mode)?;
         let name = place.name.as_bytes();
-        self.link(place.directory, name, number, 1)?;
+        let entry = NewEntry {
+            inode: number,
+            kind: 1,
+        };
+        self.link(place.directory, name, entry)?;
         self.library.count_inode(number, true, false);
         self.changed_inodes.insert(self.group_of(number));
         let extents = self.version == Version::Ext4;
@@ -290,7 +295,11 @@ impl Image {
         let name = place.name.as_bytes();
         self.library.make_directory(place.directory, number, None)?;
         self.changed_inodes.insert(self.group_of(number));
-        self.link(place.directory, name, number, 2)?;
+        let entry = NewEntry {
+            inode: number,
+            kind: 2,
+        };
+        self.link(place.directory, name, entry)?;
         self.sync_if_large()
     }
 

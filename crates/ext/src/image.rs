@@ -4,7 +4,7 @@
 
 use crate::allocation::{Allocation, MakeAllocator, allocator};
 use crate::channel::Shared;
-use crate::directories::Directory;
+use crate::directory::Directory;
 use crate::disk::{BLOCK, Disk};
 use crate::error::ExtError;
 use crate::ffi::SuperBlock;

@@ -136,6 +136,9 @@ fn sizes(superblock: &SuperBlock, blocks: u64) -> Result<(), ExtError> {
         superblock.u32(sb::LOG_BLOCK),
         superblock.u16(sb::INODE_BYTES),
     );
+    if superblock.u32(sb::INCOMPAT) & sb::FILETYPE == 0 {
+        return unsupported("directories without the types of their entries".into());
+    }
     if superblock.u32(sb::REVISION) == 0 {
         return unsupported("revision 0".into());
     }
@@ -176,6 +179,7 @@ mod tests {
         superblock.set_u16(sb::MAGIC, sb::MAGIC_NUMBER);
         superblock.set_u16(sb::STATE, sb::STATE_VALID);
         superblock.set_u32(sb::REVISION, 1);
+        superblock.set_u32(sb::INCOMPAT, sb::FILETYPE);
         superblock.set_u32(sb::LOG_BLOCK, 2);
         superblock.set_u16(sb::INODE_BYTES, 256);
         superblock.set_u32(sb::GROUP_BLOCKS, 32_768);
@@ -199,7 +203,7 @@ mod tests {
         assert!(matches!(sum, ExtError::Corrupt { .. }), "{sum}");
         let long = refused(|block| block.set_blocks(65_537));
         assert!(matches!(long, ExtError::Corrupt { .. }), "{long}");
-        let replay = refused(|block| block.set_u32(sb::INCOMPAT, sb::RECOVER));
+        let replay = refused(|block| block.set_u32(sb::INCOMPAT, sb::FILETYPE | sb::RECOVER));
         assert!(replay.to_string().contains("e2fsck -fy"), "{replay}");
         let dirty = refused(|block| block.set_u16(sb::STATE, 0));
         assert!(matches!(dirty, ExtError::NeedsReplay { .. }), "{dirty}");

@@ -21,6 +21,7 @@ mod clean;
 mod contents;
 mod crc;
 mod directories;
+mod directory;
 mod disk;
 mod entries;
 mod error;
