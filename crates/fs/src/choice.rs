@@ -1,7 +1,7 @@
 //! A file system by name: format, allocator and their sizes, as in a study file or on the command line.
 
 use crate::alloc::{
-    Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, ReclaimUnits, Reiser,
+    Allocator, Ext3, Ext4, Ext4Settings, GreedyData, GreedyLocal, GreedySpace, ReclaimUnits, Reiser,
 };
 use crate::block::BLOCK_BYTES;
 use crate::error::FsError;
@@ -75,6 +75,9 @@ pool of 2 MiB of their processor (`mb_group_prealloc`), longer ones get room set
 Logical blocks of the drive in order of their free space. All new blocks come from one of them, until it is full; then \
 from the one with the most free space. Blocks that are written again stay where they are. It turns scattered writes into \
 few merges on a block-mapped drive (`greedy-space` IV). Memory: 36 bytes for each logical block in the paper.");
+        GreedyData = "greedy-data", About::new("Greedy-Space for data, and ReiserFS's own place for nodes").text("\
+As Greedy-Space, but nodes of ReiserFS's tree go where ReiserFS puts them. Nearly every sync rewrites nodes, and with \
+Greedy-Space alone all logical blocks have some in time. The same as `greedy-space` on other file systems.");
         GreedyLocal = "greedy-local", About::new("Greedy-Space that prefers logical blocks being rewritten").text("\
 New blocks come first from logical blocks in which the same sync rewrites blocks in place: they are merged anyway. Then \
 as Greedy-Space. Our answer to `greedy-space` VI, which leaves locality to future work.");
@@ -140,7 +143,7 @@ impl FileSystem {
     pub fn lacks_logical_block(&self) -> bool {
         let needs = matches!(
             self.policy(),
-            Policy::GreedySpace | Policy::GreedyLocal | Policy::ReclaimUnits
+            Policy::GreedySpace | Policy::GreedyData | Policy::GreedyLocal | Policy::ReclaimUnits
         );
         needs && self.logical_block.is_none()
     }
@@ -259,6 +262,7 @@ impl FileSystem {
             Policy::Ext3 => Box::new(Ext3::default()),
             Policy::Ext4 => Box::new(Ext4::new(Ext4Settings::default())),
             Policy::GreedySpace => Box::new(GreedySpace::new(space, blocks, offset)),
+            Policy::GreedyData => Box::new(GreedyData::new(space, blocks, offset)),
             Policy::GreedyLocal => Box::new(GreedyLocal::new(space, blocks, offset)),
             // The log-structured format asks no allocator.
             Policy::Reiser | Policy::Logs => Box::new(Reiser::default()),

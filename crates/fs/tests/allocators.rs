@@ -3,7 +3,7 @@
 
 use fathom_base::Rng;
 use fathom_fs::alloc::{
-    Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, ReclaimUnits, Reiser,
+    Allocator, Ext3, Ext4, Ext4Settings, GreedyData, GreedyLocal, GreedySpace, ReclaimUnits, Reiser,
 };
 use fathom_fs::ext::{ExtFormat, Version};
 use fathom_fs::log::LogFormat;
@@ -14,11 +14,14 @@ use std::collections::BTreeSet;
 
 type Make = fn(&Space) -> Box<dyn Allocator>;
 
-const ALLOCATORS: [(&str, Make); 7] = [
+const ALLOCATORS: [(&str, Make); 8] = [
     ("ext3", |_| Box::new(Ext3::default())),
     ("ext4", |_| Box::new(Ext4::new(Ext4Settings::default()))),
     ("greedy-space", |space| {
         Box::new(GreedySpace::new(space, 1024, 77))
+    }),
+    ("greedy-data", |space| {
+        Box::new(GreedyData::new(space, 1024, 77))
     }),
     ("greedy-local", |space| {
         Box::new(GreedyLocal::new(space, 512, 0))

@@ -80,6 +80,11 @@ impl GreedySpace {
         Some(run)
     }
 
+    /// Notes that another one has taken blocks.
+    pub(super) fn taken(&mut self, extent: Extent) {
+        self.change(extent, false);
+    }
+
     fn emptiest(&self) -> Option<u32> {
         self.order.last().map(|&(_, Reverse(index))| index)
     }

@@ -1,8 +1,10 @@
 //! Block allocators, one a file, behind one trait: which free blocks new data and metadata get.
 //!
-//! An allocator does not know what a file system writes where (that is [`crate::ext`] and [`crate::reiser`]) and never moves a block that is in
-//! use. What it has set aside is not free in [`Space`], and is lost when the volume is mounted again, as in a kernel.
+//! An allocator does not know what a file system writes where (that is [`crate::ext`] and [`crate::reiser`]) and never
+//! moves a block that is in use. What it has set aside is not free in [`Space`], and is lost when the volume is mounted
+//! again, as in a kernel.
 
+mod apart;
 mod buddy;
 mod ext3;
 mod ext4;
@@ -11,6 +13,7 @@ mod local;
 mod reclaim;
 mod reiser;
 
+pub use apart::GreedyData;
 pub use ext3::Ext3;
 pub use ext4::{Ext4, Ext4Settings};
 pub use greedy::{GreedySpace, PAPER_ENTRY_BYTES};

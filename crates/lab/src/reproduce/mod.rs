@@ -77,6 +77,7 @@ pub const PAPERS: &[Paper] = &[
             paper_file!("greedy-space/postmark.toml"),
             paper_file!("greedy-space/synced.toml"),
             paper_file!("greedy-space/today.toml"),
+            paper_file!("greedy-space/locality.toml"),
         ],
         expected: paper_file!("greedy-space/expected.toml"),
         traces: None,

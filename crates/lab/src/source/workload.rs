@@ -10,6 +10,7 @@ use fathom_probe::{Parameter, Profile};
 use fathom_trace::Options;
 use fathom_workload::generate::Config;
 use fathom_workload::program;
+use fathom_workload::program::filebench::language::Model;
 use fathom_workload::step::Step;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -169,6 +170,29 @@ impl Workload {
         Self::new(config.name(), Kind::Program(config))
     }
 
+    /// Reads a text in filebench's language from a file, as a workload.
+    ///
+    /// # Errors
+    /// [`SourceError`] with the line.
+    pub fn of_model(path: &Path) -> Result<Self, SourceError> {
+        let text = Self::read(path)?;
+        let model = Model::parse(text.as_bytes()).and_then(|model| model.workload());
+        model.map_err(|error| SourceError::File {
+            path: path.to_owned(),
+            line: Some(error.line),
+            detail: error.problem.to_string(),
+        })?;
+        let program = program::Config::of_model(text);
+        Ok(Self::new(stem(path), Kind::Program(program)))
+    }
+
+    fn read(path: &Path) -> Result<String, SourceError> {
+        text::read(path).map_err(|source| SourceError::Open {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
     /// Creates a workload that plays the jobs of a file.
     pub fn of_jobs(path: &Path) -> Self {
         Self::new(stem(path), Kind::JobFile(path.to_owned()))
@@ -206,10 +230,7 @@ impl Workload {
     /// # Errors
     /// [`SourceError::Open`], or [`SourceError::File`] with the line.
     pub fn from_file(path: &Path) -> Result<Self, SourceError> {
-        let text = text::read(path).map_err(|source| SourceError::Open {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = Self::read(path)?;
         let wrong = |(line, detail)| SourceError::File {
             path: path.to_owned(),
             line,

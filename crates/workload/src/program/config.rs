@@ -35,6 +35,14 @@ names! {
 }
 
 impl Config {
+    /// The program `filebench` with a text in filebench's language.
+    pub fn of_model(text: String) -> Self {
+        Self::Filebench(filebench::ModelOverrides {
+            model: Some(text),
+            ..filebench::ModelOverrides::default()
+        })
+    }
+
     /// Makes the program for a drive of `capacity` bytes, ready to start: its files are laid out, and the drive is
     /// filled as far as the settings say. The same seed gives the same run on equal drives.
     ///
