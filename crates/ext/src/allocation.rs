@@ -8,8 +8,13 @@ use std::collections::BTreeSet;
 /// Blocks of a group.
 pub(crate) const GROUP_BLOCKS: u64 = 8 * BLOCK_BYTES;
 
-/// The allocators by name.
-pub const ALLOCATORS: [&str; 4] = ["ext3", "ext4", "greedy-space", "greedy-local"];
+/// The allocators by name, as everywhere in Fathom.
+pub const ALLOCATORS: [&str; 4] = [
+    "ext3-windows",
+    "ext4-mballoc",
+    "greedy-space",
+    "greedy-local",
+];
 
 /// Makes an allocator for the free blocks of an image.
 pub type MakeAllocator = Box<dyn FnOnce(&Space) -> Box<dyn Allocator>>;
@@ -27,8 +32,8 @@ pub fn allocator(name: &str, logical_block_bytes: u64) -> Result<MakeAllocator, 
         });
     }
     Ok(match name {
-        "ext3" => Box::new(|_: &Space| Box::new(Ext3::default())),
-        "ext4" => Box::new(|_: &Space| Box::new(Ext4::new(Ext4Settings::default()))),
+        "ext3-windows" => Box::new(|_: &Space| Box::new(Ext3::default())),
+        "ext4-mballoc" => Box::new(|_: &Space| Box::new(Ext4::new(Ext4Settings::default()))),
         "greedy-space" => {
             Box::new(move |space: &Space| Box::new(GreedySpace::new(space, blocks, 0)))
         }

@@ -48,7 +48,7 @@ impl Settings {
         Ok(Self {
             version: None,
             allocator: allocator(name, logical_block_bytes)?,
-            delayed: name != "ext3",
+            delayed: name != "ext3-windows",
             now,
             dirty_limit_bytes: 256 << 20,
             durable: true,

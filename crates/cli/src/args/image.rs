@@ -40,7 +40,7 @@ pub(crate) struct ImportArgs {
     /// The file system that the image must have
     #[arg(long, value_enum)]
     pub(crate) fs: Option<Fs>,
-    /// The allocator of all new blocks: ext3, ext4, greedy-space or greedy-local
+    /// The allocator of all new blocks: ext3-windows, ext4-mballoc, greedy-space or greedy-local
     #[arg(long, value_name = "ALLOCATOR")]
     pub(crate) alloc: String,
     /// The logical block of greedy-space and greedy-local
@@ -64,11 +64,11 @@ pub(crate) struct ExportArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = IMAGES)]
 pub(crate) struct OnImageArgs {
-    /// The file system that the image of --on must have
-    #[arg(long, value_enum, requires = "alloc")]
+    /// The file system that the image of --on must have: ext2, ext3 or ext4
+    #[arg(long, value_enum, hide_possible_values = true, requires = "alloc")]
     pub(crate) fs: Option<Fs>,
-    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator: ext3, ext4, greedy-space
-    /// or greedy-local
+    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator: ext3-windows,
+    /// ext4-mballoc, greedy-space or greedy-local
     #[arg(long, value_name = "ALLOCATOR", requires = "on", conflicts_with_all = OTHERS)]
     pub(crate) alloc: Option<String>,
     /// The logical block of greedy-space and greedy-local, and of the figures
