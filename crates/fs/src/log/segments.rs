@@ -64,7 +64,8 @@ pub(super) struct Segments {
     heads: [Option<Extent>; LOGS],
     /// The section that was opened last: the next one is looked for behind it.
     last: u32,
-    owners: Vec<Owner>,
+    /// What is in each block of a section; empty for a free one.
+    owners: Vec<Box<[Owner]>>,
     /// Segments whose information has changed, and segments that were filled.
     pub(super) changed: BTreeSet<u64>,
     pub(super) filled: BTreeSet<u64>,
@@ -85,7 +86,7 @@ impl Segments {
             free: (0..areas.sections as u32).collect(),
             heads: [None; LOGS],
             last: 0,
-            owners: vec![Owner::None; (areas.sections * areas.section) as usize],
+            owners: vec![Box::default(); areas.sections as usize],
             changed: BTreeSet::new(),
             filled: BTreeSet::new(),
             clock: 0,
@@ -126,6 +127,8 @@ impl Segments {
                 self.free.remove(&section);
                 self.last = section;
                 self.sections[section as usize].state = State::Open;
+                self.owners[section as usize] =
+                    vec![Owner::None; self.areas.section as usize].into();
                 self.blocks(section)
             }
         };
@@ -147,7 +150,7 @@ impl Segments {
         let (section, segment) = (self.section_of(block), self.segment_of(block));
         self.sections[section].valid += 1;
         self.changed.insert(segment);
-        self.owners[(block - self.areas.main) as usize] = owner;
+        self.set_owner(block, owner);
     }
 
     /// Notes that a block is no longer valid.
@@ -155,12 +158,25 @@ impl Segments {
         let (section, segment) = (self.section_of(block), self.segment_of(block));
         self.sections[section].valid -= 1;
         self.changed.insert(segment);
-        self.owners[(block - self.areas.main) as usize] = Owner::None;
+        self.set_owner(block, Owner::None);
     }
 
     /// What is in a block.
     pub(super) fn owner(&self, block: u64) -> Owner {
-        self.owners[(block - self.areas.main) as usize]
+        let owners = &self.owners[self.section_of(block)];
+        let owner = owners.get(self.in_section(block)).copied();
+        owner.unwrap_or(Owner::None)
+    }
+
+    fn set_owner(&mut self, block: u64, owner: Owner) {
+        let (section, at) = (self.section_of(block), self.in_section(block));
+        if let Some(of) = self.owners[section].get_mut(at) {
+            *of = owner;
+        }
+    }
+
+    fn in_section(&self, block: u64) -> usize {
+        ((block - self.areas.main) % self.areas.section) as usize
     }
 
     /// Number of blocks that a log takes from its section next.
@@ -191,6 +207,7 @@ impl Segments {
             let blocks = self.blocks(index as u32);
             if space.run_at(blocks.start, blocks.blocks) == blocks.blocks {
                 self.sections[index].state = State::Free;
+                self.owners[index] = Box::default();
                 self.free.insert(index as u32);
             }
         }
