@@ -82,10 +82,11 @@ mod with {
             run(dir.path(), &format!("export {kind}.img {out}"))
                 .success()
                 .stdout(contains(
-                    "3 files (34.3 MiB), 2 directories and 2 symbolic links",
+                    "3 files (34.33 MiB), 2 directories and 2 symbolic links",
                 ));
-            let same = Command::new("diff").args(["-r", "--no-dereference", "tree", &out]);
-            let same = { same }.current_dir(dir.path()).output().unwrap();
+            let mut diff = Command::new("diff");
+            diff.args(["-r", "--no-dereference", "tree", &out]);
+            let same = diff.current_dir(dir.path()).output().unwrap();
             assert!(same.status.success(), "{same:?}");
         }
     }
@@ -112,15 +113,18 @@ mod with {
             .stdout(contains("data              12 KiB in 1 requests"))
             .stdout(contains("1.0 of 4 MiB"));
         clean(&image);
-        run(dir.path(), "run ops --fs ext4 --alloc ext4 --on image")
-            .code(2)
-            .stderr(contains("the image is ext3, not ext4"));
+        run(
+            dir.path(),
+            "run ops --fs ext4 --alloc ext4-mballoc --on image",
+        )
+        .code(2)
+        .stderr(contains("the image is ext3, not ext4"));
         run(dir.path(), "run ops --alloc best --on image")
             .code(2)
             .stderr(contains("greedy-local"));
         run(
             dir.path(),
-            "run ops --alloc greedy-space --logical-block 5000 --on image",
+            "run ops --alloc greedy-space --logical-block 5000B --on image",
         )
         .code(2)
         .stderr(contains("no multiple"));
@@ -128,12 +132,12 @@ mod with {
             .code(3)
             .stderr(contains("--destroy"));
         // The stream makes what is there already: the line is named, and the image stays clean.
-        run(dir.path(), "run ops --alloc ext3 --on image")
+        run(dir.path(), "run ops --alloc ext3-windows --on image")
             .code(2)
             .stderr(contains("line 1"));
         clean(&image);
         fs::write(dir.path().join("bad"), "M e\nwhat\n").unwrap();
-        run(dir.path(), "run bad --alloc ext3 --on image")
+        run(dir.path(), "run bad --alloc ext3-windows --on image")
             .code(2)
             .stderr(contains("line 2"));
         clean(&image);
