@@ -2,8 +2,9 @@
 //! and the writer of the journal are this crate's.
 //!
 //! [`format`] and [`format_disk`] make an image; [`Image`] is an open one, on a file, a block device or any [`Disk`], with
-//! [`Settings`] and an [`allocator`] of [`ALLOCATORS`] or one of the caller's ([`MakeAllocator`]). Its operations change memory; [`Image::sync`] writes, and says what
-//! ([`Written`]). [`Image::run`] performs a stream of `fathom_fs::Operation`, whose files have the contents of [`fill`], and
+//! [`Settings`] and an [`allocator`] of [`ALLOCATORS`] or one of the caller's ([`MakeAllocator`]). Its operations change
+//! memory ([`Image::free_blocks`] are left; [`Image::remove_directory`] takes an empty one); [`Image::sync`] writes, and
+//! says what ([`Written`]). [`Image::run`] performs a stream of `fathom_fs::Operation`, whose files have the contents of [`fill`], and
 //! returns a [`Summary`]. [`Image::import`] copies a directory of the host into an image, [`Image::export`] out of it
 //! ([`Copied`]).
 //!
