@@ -3,6 +3,7 @@
 mod accuracy;
 mod capture;
 mod cost;
+mod image;
 mod look;
 mod probe;
 mod run;
@@ -13,6 +14,9 @@ mod value;
 pub(crate) use accuracy::AccuracyArgs;
 pub(crate) use capture::{CaptureArgs, Event};
 pub(crate) use cost::WriteCostArgs;
+#[cfg(feature = "ext")]
+pub(crate) use image::Fs;
+pub(crate) use image::{ExportArgs, ImportArgs, MkfsArgs};
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
@@ -62,6 +66,12 @@ pub(crate) enum Command {
     /// Record the block requests of a real program as a trace (root)
     #[command(after_help = texts::CAPTURE)]
     Capture(CaptureArgs),
+    /// Format an image of ext2, ext3 or ext4 (a build with the feature ext)
+    Mkfs(MkfsArgs),
+    /// Copy a directory into an image of ext2, ext3 or ext4, with an allocator (feature ext)
+    Import(ImportArgs),
+    /// Copy everything out of an image of ext2, ext3 or ext4 (feature ext)
+    Export(ExportArgs),
     /// Run a study: drives x policies x workloads, in parallel, resumable
     #[command(after_help = texts::STUDY)]
     Study(StudyArgs),

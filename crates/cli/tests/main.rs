@@ -14,6 +14,7 @@ mod files;
 mod front;
 mod full_disk;
 mod hints;
+mod image;
 mod input;
 mod jobs;
 mod kernel;

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("workload", &["base", "block", "fs", "platform", "trace"]),
     ("run", &["base", "block", "iosched", "workload", "stats"]),
     ("hostio", &["base", "block"]),
+    ("ext", &["base", "fs", "hostio"]),
     ("stats", &["base"]),
     ("probe", &["base", "block", "stats"]),
     (
@@ -39,7 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "fs",
-            "platform", "workload", "run", "hostio", "probe", "report", "lab",
+            "platform", "workload", "run", "hostio", "probe", "report", "lab", "ext",
         ],
     ),
     ("xtask", &[]),

@@ -1,5 +1,6 @@
 //! Arguments of the commands on one workload: run, convert.
 
+use super::image::OnImageArgs;
 use super::value::{accesses, arrival, depth, precondition, seed};
 use clap::Args;
 use fathom_base::Bytes;
@@ -37,6 +38,8 @@ pub(crate) struct RunArgs {
     /// each play it with a seed of their own and keep N in flight (processes:P or processes:P:N) [default: open]
     #[arg(long, value_name = "open|closed:N|processes:P", value_parser = arrival, help_heading = STREAMS)]
     pub(crate) arrival: Option<Arrival>,
+    #[command(flatten)]
+    pub(crate) image: OnImageArgs,
     #[command(flatten)]
     pub(crate) turns: TurnsArgs,
     #[command(flatten)]

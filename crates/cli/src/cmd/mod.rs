@@ -9,6 +9,7 @@ mod confirm;
 mod convert;
 mod diff;
 mod explain;
+mod image;
 mod list;
 mod made;
 mod man;
@@ -44,6 +45,9 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Bench(args) => run::alias("bench", &args),
         Command::Convert(args) => convert::run(&args),
         Command::Capture(args) => capture::run(&args),
+        Command::Mkfs(args) => image::mkfs(&args),
+        Command::Import(args) => image::import(&args),
+        Command::Export(args) => image::export(&args),
         Command::Study(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

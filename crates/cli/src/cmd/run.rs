@@ -6,7 +6,7 @@ mod show;
 mod stacks;
 
 use super::prepare::prepared;
-use super::{options, queue, workload};
+use super::{image, options, queue, workload};
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
@@ -30,6 +30,9 @@ pub(super) fn alias(verb: &str, args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if let Some(allocator) = &args.image.alloc {
+        return image::run(args, allocator);
+    }
     let mut workload = workload::of(&args.workload)?;
     queue::tell(&mut workload, &args.queue)?;
     options::check_run(args, &workload.kind)?;

@@ -1,0 +1,145 @@
+//! Tests the commands on images of ext2, ext3 and ext4; in a build without them, that they say how to get them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking; a skipped one says why"
+)]
+
+use crate::common::fathom;
+use predicates::str::contains;
+
+#[cfg(not(feature = "ext"))]
+#[test]
+fn without_the_feature_the_commands_say_how_to_build_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let commands: [&[&str]; 4] = [
+        &["mkfs", "--fs", "ext3", "--size", "64MiB", "image"],
+        &["import", "--alloc", "greedy-space", "image", "."],
+        &["export", "image", "out"],
+        &[
+            "run",
+            "operations",
+            "--on",
+            "image",
+            "--alloc",
+            "ext4-mballoc",
+        ],
+    ];
+    for args in commands {
+        let run = fathom(dir.path()).args(args).assert().code(2);
+        run.stderr(contains("--features ext"));
+    }
+    assert!(!dir.path().join("image").exists());
+}
+
+#[cfg(feature = "ext")]
+mod with {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    fn run(dir: &Path, line: &str) -> assert_cmd::assert::Assert {
+        fathom(dir).args(line.split(' ')).assert()
+    }
+
+    fn clean(image: &Path) {
+        match Command::new("e2fsck").arg("-fn").arg(image).output() {
+            Ok(output) => assert!(output.status.success(), "{output:?}"),
+            Err(error) => eprintln!("skipped: e2fsck is not there ({error})"),
+        }
+    }
+
+    #[test]
+    fn a_directory_comes_back_as_it_went_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("tree/a/b")).unwrap();
+        fs::write(at("tree/empty"), "").unwrap();
+        fs::write(at("tree/a/small"), "hello").unwrap();
+        let large: Vec<u8> = (0..9_000_000_u32).flat_map(u32::to_le_bytes).collect();
+        fs::write(at("tree/a/b/large"), &large).unwrap();
+        std::os::unix::fs::symlink("../small", at("tree/a/b/short")).unwrap();
+        std::os::unix::fs::symlink("x/".repeat(200), at("tree/a/long")).unwrap();
+        for (kind, allocator) in [
+            ("ext2", "ext3-windows"),
+            ("ext3", "greedy-space"),
+            ("ext4", "ext4-mballoc"),
+        ] {
+            run(
+                dir.path(),
+                &format!("mkfs --fs {kind} --size 256MiB {kind}.img"),
+            )
+            .success();
+            run(
+                dir.path(),
+                &format!("import --alloc {allocator} {kind}.img tree"),
+            )
+            .success();
+            clean(&at(&format!("{kind}.img")));
+            let out = format!("out-{kind}");
+            run(dir.path(), &format!("export {kind}.img {out}"))
+                .success()
+                .stdout(contains(
+                    "3 files (34.33 MiB), 2 directories and 2 symbolic links",
+                ));
+            let mut diff = Command::new("diff");
+            diff.args(["-r", "--no-dereference", "tree", &out]);
+            let same = diff.current_dir(dir.path()).output().unwrap();
+            assert!(same.status.success(), "{same:?}");
+        }
+    }
+
+    #[test]
+    fn operations_run_on_an_image_and_their_figures_are_printed() {
+        let dir = tempfile::tempdir().unwrap();
+        let image = dir.path().join("image");
+        fs::write(
+            dir.path().join("ops"),
+            "M d\nC d/a 10000\nS\nA d/a 5000\nD d/a\nS\n",
+        )
+        .unwrap();
+        run(
+            dir.path(),
+            "mkfs --fs ext3 --alloc greedy-space --size 64MiB image",
+        )
+        .success();
+        let ran = "run ops --fs ext3 --alloc greedy-space --logical-block 4MiB --on image";
+        run(dir.path(), ran)
+            .success()
+            .stdout(contains("operations        6 in"))
+            // Three blocks of 4 KiB at the first sync, none at the second.
+            .stdout(contains("data              12 KiB in 1 requests"))
+            .stdout(contains("1.0 of 4 MiB"));
+        clean(&image);
+        run(
+            dir.path(),
+            "run ops --fs ext4 --alloc ext4-mballoc --on image",
+        )
+        .code(2)
+        .stderr(contains("the image is ext3, not ext4"));
+        run(dir.path(), "run ops --alloc best --on image")
+            .code(2)
+            .stderr(contains("greedy-local"));
+        run(
+            dir.path(),
+            "run ops --alloc greedy-space --logical-block 5000B --on image",
+        )
+        .code(2)
+        .stderr(contains("no multiple"));
+        run(dir.path(), "mkfs --fs ext4 image")
+            .code(3)
+            .stderr(contains("--destroy"));
+        // The stream makes what is there already: the line is named, and the image stays clean.
+        run(dir.path(), "run ops --alloc ext3-windows --on image")
+            .code(2)
+            .stderr(contains("line 1"));
+        clean(&image);
+        fs::write(dir.path().join("bad"), "M e\nwhat\n").unwrap();
+        run(dir.path(), "run bad --alloc ext3-windows --on image")
+            .code(2)
+            .stderr(contains("line 2"));
+        clean(&image);
+    }
+}

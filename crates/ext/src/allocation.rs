@@ -1,0 +1,185 @@
+//! The free blocks of an image, filled from its bitmaps, and the allocator that all new blocks come from.
+
+use crate::error::ExtError;
+use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, Want, What};
+use fathom_fs::{BLOCK_BYTES, Extent, FileId, Space};
+use std::collections::BTreeSet;
+
+/// Blocks of a group.
+pub(crate) const GROUP_BLOCKS: u64 = 8 * BLOCK_BYTES;
+
+/// The allocators by name, as everywhere in Fathom.
+pub const ALLOCATORS: [&str; 4] = [
+    "ext3-windows",
+    "ext4-mballoc",
+    "greedy-space",
+    "greedy-local",
+];
+
+/// Makes an allocator for the free blocks of an image.
+pub type MakeAllocator = Box<dyn FnOnce(&Space) -> Box<dyn Allocator>>;
+
+/// Returns what makes an allocator of [`ALLOCATORS`]. `logical_block_bytes` is the logical block of Greedy-Space.
+///
+/// # Errors
+/// [`ExtError::UnknownAllocator`]; [`ExtError::LogicalBlock`].
+pub fn allocator(name: &str, logical_block_bytes: u64) -> Result<MakeAllocator, ExtError> {
+    let blocks = logical_block_bytes / BLOCK_BYTES;
+    if blocks == 0 || !logical_block_bytes.is_multiple_of(BLOCK_BYTES) {
+        return Err(ExtError::LogicalBlock {
+            bytes: logical_block_bytes,
+            block: BLOCK_BYTES,
+        });
+    }
+    Ok(match name {
+        "ext3-windows" => Box::new(|_: &Space| Box::new(Ext3::default())),
+        "ext4-mballoc" => Box::new(|_: &Space| Box::new(Ext4::new(Ext4Settings::default()))),
+        "greedy-space" => {
+            Box::new(move |space: &Space| Box::new(GreedySpace::new(space, blocks, 0)))
+        }
+        "greedy-local" => {
+            Box::new(move |space: &Space| Box::new(GreedyLocal::new(space, blocks, 0)))
+        }
+        _ => {
+            return Err(ExtError::UnknownAllocator {
+                name: name.into(),
+                known: &ALLOCATORS,
+            });
+        }
+    })
+}
+
+/// The free blocks and who takes them.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    pub(crate) space: Space,
+    pub(crate) allocator: Box<dyn Allocator>,
+    /// Groups whose bitmap of blocks has changed.
+    pub(crate) changed: BTreeSet<u32>,
+    /// Blocks that were freed since the last commit: they stay in use until the next.
+    pub(crate) freed: Vec<u64>,
+    /// What the library allocates for at present.
+    pub(crate) what: What,
+    extents: bool,
+}
+
+impl Allocation {
+    /// `free` are the bitmaps of all groups, one bit for each block that is in use, of 4 KiB each.
+    pub(crate) fn new(blocks: u64, bitmaps: &[u8], make: MakeAllocator, extents: bool) -> Self {
+        let mut space = Space::new(blocks);
+        for run in used_runs(bitmaps, blocks) {
+            space.take(run);
+        }
+        Self {
+            allocator: make(&space),
+            space,
+            changed: BTreeSet::new(),
+            freed: Vec::new(),
+            what: What::Map,
+            extents,
+        }
+    }
+
+    /// Takes a block for metadata near a goal.
+    pub(crate) fn metadata(&mut self, inode: u32, page: u64, goal: u64) -> Option<u64> {
+        let want = Want {
+            file: FileId(inode),
+            what: self.what,
+            page: page as u32,
+            blocks: 1,
+            size: page + 1,
+            open: false,
+            home: goal,
+            after: None,
+            extents: self.extents,
+            inode,
+            parent: FileId(inode),
+            processor: 0,
+        };
+        let taken = self.allocator.allocate(&mut self.space, &want)?;
+        Some(taken.start)
+    }
+
+    /// Notes that the bitmap says otherwise of a block than before.
+    pub(crate) fn noted(&mut self, block: u64, in_use: bool) {
+        self.changed.insert((block / GROUP_BLOCKS) as u32);
+        if !in_use {
+            self.freed.push(block);
+        }
+    }
+
+    /// Notes that a file is no longer open for writing.
+    pub(crate) fn close(&mut self, file: FileId) {
+        self.allocator.closed(&mut self.space, file);
+    }
+
+    /// Blocks that may be taken, what the allocator has set aside included.
+    pub(crate) fn available(&self) -> u64 {
+        self.space.free() + self.allocator.set_aside()
+    }
+
+    /// Makes the freed blocks free: their deletion is committed.
+    pub(crate) fn release(&mut self) {
+        let mut freed = std::mem::take(&mut self.freed);
+        freed.sort_unstable();
+        for run in joined(&freed) {
+            self.space.release(run);
+            self.allocator.released(&self.space, run);
+        }
+    }
+}
+
+/// Joins blocks in order of place to runs.
+pub(crate) fn joined(blocks: &[u64]) -> Vec<Extent> {
+    let mut runs: Vec<Extent> = Vec::new();
+    for &block in blocks {
+        match runs.last_mut() {
+            Some(last) if last.end() == block => last.blocks += 1,
+            _ => runs.push(Extent::new(block, 1)),
+        }
+    }
+    runs
+}
+
+fn used_runs(bitmaps: &[u8], blocks: u64) -> Vec<Extent> {
+    let mut runs: Vec<Extent> = Vec::new();
+    let mut add = |start: u64, count: u64| match runs.last_mut() {
+        Some(last) if last.end() == start => last.blocks += count,
+        _ => runs.push(Extent::new(start, count)),
+    };
+    for (index, &byte) in bitmaps.iter().enumerate() {
+        let first = index as u64 * 8;
+        match byte {
+            0 => {}
+            0xff if first + 8 <= blocks => add(first, 8),
+            _ => {
+                let bits = (0..8).filter(|bit| byte >> bit & 1 == 1 && first + bit < blocks);
+                bits.for_each(|bit| add(first + bit, 1));
+            }
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_those_of_the_set_bits() {
+        let bitmap = [0xff, 0x01, 0x00, 0xf0, 0x0f, 0xff];
+        let runs = used_runs(&bitmap, 44);
+        let expected = [(0, 9), (28, 8), (40, 4)].map(|(at, len)| Extent::new(at, len));
+        assert_eq!(runs, expected);
+    }
+
+    #[test]
+    fn a_logical_block_is_a_multiple_of_the_block() {
+        for bytes in [0, 100, 4095, 6000] {
+            let refused = allocator("greedy-space", bytes).err();
+            assert!(matches!(refused, Some(ExtError::LogicalBlock { .. })));
+        }
+        let unknown = allocator("best-fit", 4096).err().unwrap();
+        assert!(unknown.to_string().contains("greedy-local"), "{unknown}");
+    }
+}
