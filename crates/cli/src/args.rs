@@ -14,7 +14,7 @@ mod value;
 pub(crate) use accuracy::AccuracyArgs;
 pub(crate) use capture::{CaptureArgs, Event};
 pub(crate) use cost::WriteCostArgs;
-pub(crate) use image::{ExportArgs, Fs, ImportArgs, MkfsArgs};
+pub(crate) use image::{ExportArgs, ImportArgs, MkfsArgs};
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};

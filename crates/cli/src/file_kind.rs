@@ -16,6 +16,8 @@ pub(crate) enum FileKind {
     Study,
     Workload,
     Jobs,
+    /// A text in filebench's language.
+    Model,
     /// A file of a stored run.
     Stored,
     /// A path that ends in `.toml`, with contents of no known kind or without a readable file.
@@ -41,6 +43,7 @@ impl FileKind {
             }
             (None, Some("toml")) => Self::Toml,
             (None, Some("fio")) => Self::Jobs,
+            (None, Some("f")) => Self::Model,
             (None, _) if begins_with_section(&text) => Self::Jobs,
             (None, _) => Self::Other,
         }
@@ -83,6 +86,7 @@ impl FileKind {
             }
             Self::Workload | Self::Toml | Self::Other => ("a workload", run(path)),
             Self::Jobs => ("a file of jobs", run(path)),
+            Self::Model => ("a text of filebench", run(path)),
         };
         Failure::input(
             "fathom::input::kind",
@@ -121,6 +125,7 @@ mod tests {
         assert_eq!(of("a.toml", "[global]\nnmae"), FileKind::Toml);
         assert_eq!(of("a", "; fio\n\n[global]\nrw=randread"), FileKind::Jobs);
         assert_eq!(of("a.fio", "nonsense"), FileKind::Jobs);
+        assert_eq!(of("a.f", "run 60"), FileKind::Model);
         assert_eq!(of("a.spc", "0,8,512,r,0.2"), FileKind::Other);
         assert_eq!(
             FileKind::of(&dir.path().join("missing.fio")),

@@ -40,9 +40,11 @@ pub(crate) fn run(path: &Path) -> Result<(), Failure> {
     }
     file_of_run(path)?;
     match FileKind::of(path) {
-        kind @ (FileKind::Drive | FileKind::Study | FileKind::Workload | FileKind::Jobs) => {
-            Err(kind.misplaced(path, "stored run"))
-        }
+        kind @ (FileKind::Drive
+        | FileKind::Study
+        | FileKind::Workload
+        | FileKind::Jobs
+        | FileKind::Model) => Err(kind.misplaced(path, "stored run")),
         FileKind::Stored | FileKind::Toml | FileKind::Other => {
             file_of_run(&path.with_file_name(SUMS_FILE))
         }
@@ -80,9 +82,11 @@ fn file_of_run(path: &Path) -> Result<(), Failure> {
 /// As for [`text`]; also a malformed name, or a file of another kind than a drive file.
 pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
     let other = |path: &Path| match FileKind::of(path) {
-        kind @ (FileKind::Study | FileKind::Workload | FileKind::Jobs | FileKind::Stored) => {
-            Some(kind.misplaced(path, "drive"))
-        }
+        kind @ (FileKind::Study
+        | FileKind::Workload
+        | FileKind::Jobs
+        | FileKind::Model
+        | FileKind::Stored) => Some(kind.misplaced(path, "drive")),
         FileKind::Drive | FileKind::Toml | FileKind::Other => None,
     };
     let name = TargetName::parse(text).map_err(|error| match &error {

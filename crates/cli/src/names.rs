@@ -3,6 +3,7 @@
 
 use fathom_base::registry::Text;
 use fathom_base::{About, Kind, Named};
+use fathom_fs::{ALLOCATORS, FORMATS as FILE_SYSTEMS};
 use fathom_iosched::{SCHEDULERS, SPLITS};
 use fathom_lab::reproduce::PAPERS;
 use fathom_probe::Parameter;
@@ -73,7 +74,17 @@ pub(crate) fn all() -> Vec<Named> {
         )
     });
     let lists = [
-        FTLS, BUFFERS, VICTIMS, SCHEDULERS, SPLITS, FORMATS, GENERATORS, PROGRAMS, STEPS,
+        FTLS,
+        BUFFERS,
+        VICTIMS,
+        SCHEDULERS,
+        SPLITS,
+        FORMATS,
+        FILE_SYSTEMS,
+        ALLOCATORS,
+        GENERATORS,
+        PROGRAMS,
+        STEPS,
     ];
     fathom_model::catalog()
         .copied()

@@ -17,7 +17,14 @@ fn without_the_feature_the_commands_say_how_to_build_with_it() {
         &["mkfs", "--fs", "ext3", "--size", "64MiB", "image"],
         &["import", "--alloc", "greedy-space", "image", "."],
         &["export", "image", "out"],
-        &["run", "operations", "--on", "image", "--alloc", "ext4"],
+        &[
+            "run",
+            "operations",
+            "--on",
+            "image",
+            "--alloc",
+            "ext4-mballoc",
+        ],
     ];
     for args in commands {
         let run = fathom(dir.path()).args(args).assert().code(2);
@@ -55,7 +62,11 @@ mod with {
         fs::write(at("tree/a/b/large"), &large).unwrap();
         std::os::unix::fs::symlink("../small", at("tree/a/b/short")).unwrap();
         std::os::unix::fs::symlink("x/".repeat(200), at("tree/a/long")).unwrap();
-        for (kind, allocator) in [("ext2", "ext3"), ("ext3", "greedy-space"), ("ext4", "ext4")] {
+        for (kind, allocator) in [
+            ("ext2", "ext3-windows"),
+            ("ext3", "greedy-space"),
+            ("ext4", "ext4-mballoc"),
+        ] {
             run(
                 dir.path(),
                 &format!("mkfs --fs {kind} --size 256MiB {kind}.img"),

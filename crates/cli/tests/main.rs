@@ -9,6 +9,7 @@ mod capture;
 mod common;
 mod compare;
 mod convert;
+mod filebench;
 mod files;
 mod front;
 mod full_disk;

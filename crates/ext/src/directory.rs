@@ -43,7 +43,7 @@ pub(crate) struct Directory {
 impl Directory {
     /// Reads a directory.
     pub(crate) fn load(library: &mut Library, number: u32) -> Result<Self, ExtError> {
-        let mut inode = library.read_inode(number)?;
+        let inode = library.read_inode(number)?;
         let mut directory = Self {
             indexed: inode.is_indexed(),
             seed: library.checksum_seed(number, &inode),

@@ -73,9 +73,9 @@ pub enum ExtError {
         /// All names.
         known: &'static [&'static str],
     },
-    /// A logical block is no multiple of a block of the file system.
+    /// A logical block is no multiple of a block of the file system, or too long.
     #[error(
-        "a logical block of {bytes} bytes is no multiple of the block of the file system, {block} bytes"
+        "a logical block of {bytes} bytes is no multiple of the block of the file system, {block} bytes, below 4 GiB"
     )]
     LogicalBlock {
         /// Bytes of the logical block.

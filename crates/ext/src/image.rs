@@ -16,6 +16,7 @@ use crate::library::{Library, disk_error};
 use crate::log::{Log, write_runs};
 use crate::pages::Pages;
 use crate::written::Written;
+use fathom_fs::Policy;
 use fathom_fs::ext::Version;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -48,7 +49,7 @@ impl Settings {
         Ok(Self {
             version: None,
             allocator: allocator(name, logical_block_bytes)?,
-            delayed: name != "ext3",
+            delayed: name != Policy::Ext3.name(),
             now,
             dirty_limit_bytes: 256 << 20,
             durable: true,

@@ -237,10 +237,10 @@ fn all_crashes(version: Version, allocators: [&str; 2]) {
 
 #[test]
 fn ext3_loses_no_synced_file() {
-    all_crashes(Version::Ext3, ["greedy-space", "ext3"]);
+    all_crashes(Version::Ext3, ["greedy-space", "ext3-windows"]);
 }
 
 #[test]
 fn ext4_loses_no_synced_file() {
-    all_crashes(Version::Ext4, ["ext4", "greedy-local"]);
+    all_crashes(Version::Ext4, ["ext4-mballoc", "greedy-local"]);
 }

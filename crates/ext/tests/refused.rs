@@ -36,11 +36,11 @@ fn an_image_that_is_none_or_damaged_is_refused() {
     let error = refused(&path);
     assert!(matches!(error, ExtError::Corrupt { .. }), "{error}");
     assert!(matches!(
-        Image::open(dir.path(), settings("ext4")),
+        Image::open(dir.path(), settings("ext4-mballoc")),
         Err(ExtError::Foreign(_))
     ));
     assert!(matches!(
-        Image::open(Path::new("/does/not/exist"), settings("ext4")),
+        Image::open(Path::new("/does/not/exist"), settings("ext4-mballoc")),
         Err(ExtError::Host(_))
     ));
 }

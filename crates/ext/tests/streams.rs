@@ -107,9 +107,10 @@ fn the_kernel_reads_every_byte() {
     );
     let expected = lengths(&operations);
     assert!(expected.len() > 500);
-    for (version, allocator) in VERSIONS
-        .into_iter()
-        .zip(["greedy-local", "greedy-space", "ext4"])
+    for (version, allocator) in
+        VERSIONS
+            .into_iter()
+            .zip(["greedy-local", "greedy-space", "ext4-mballoc"])
     {
         let path = made(dir.path(), version, 1024);
         let mut image = opened(&path, allocator);

@@ -7,11 +7,22 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use fathom_base::Rng;
-use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
+use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, Reiser};
 use fathom_fs::ext::{ExtFormat, Version};
-use fathom_fs::{FileId, Player, Space, Volume};
+use fathom_fs::log::LogFormat;
+use fathom_fs::reiser::ReiserFormat;
+use fathom_fs::{FileId, Formatting, Player, Space, Volume};
 
 const OPERATIONS: u64 = 50_000;
+/// Allocators over ext4, and the formats with allocators of their own.
+const NAMES: [&str; 6] = [
+    "ext3",
+    "ext4",
+    "greedy-space",
+    "greedy-local",
+    "reiserfs",
+    "log-structured",
+];
 
 fn main() {
     divan::main();
@@ -21,6 +32,7 @@ fn allocator(name: &str, space: &Space) -> Box<dyn Allocator> {
     match name {
         "ext3" => Box::new(Ext3::default()),
         "ext4" => Box::new(Ext4::new(Ext4Settings::default())),
+        "reiserfs" => Box::new(Reiser::default()),
         "greedy-local" => Box::new(GreedyLocal::new(space, 1024, 0)),
         _ => Box::new(GreedySpace::new(space, 1024, 0)),
     }
@@ -49,27 +61,31 @@ fn churn(player: &mut Player, most: u64) {
 }
 
 /// Files of up to 10 KiB.
-#[divan::bench(args = ["ext3", "ext4", "greedy-space", "greedy-local"], sample_count = 5)]
+#[divan::bench(args = NAMES, sample_count = 5)]
 fn small(bencher: Bencher, name: &str) {
     bench(bencher, name, 10_240);
 }
 
 /// Files of up to 320 KiB.
-#[divan::bench(args = ["ext3", "ext4", "greedy-space", "greedy-local"], sample_count = 5)]
+#[divan::bench(args = NAMES, sample_count = 5)]
 fn large(bencher: Bencher, name: &str) {
     bench(bencher, name, 328_072);
 }
 
 fn bench(bencher: Bencher, name: &str, most: u64) {
-    let format = ExtFormat {
-        version: Version::Ext4,
-        ..ExtFormat::default()
+    let format = match name {
+        "reiserfs" => Formatting::from(ReiserFormat::default()),
+        "log-structured" => Formatting::from(LogFormat::default()),
+        _ => Formatting::from(ExtFormat {
+            version: Version::Ext4,
+            ..ExtFormat::default()
+        }),
     };
     bencher
         .counter(ItemsCount::new(OPERATIONS))
         .with_inputs(|| {
             let volume = Volume::format(format, 4 << 20, |space| allocator(name, space));
-            Player::new(volume.unwrap(), name != "ext3")
+            Player::new(volume.unwrap(), !["ext3", "reiserfs"].contains(&name))
         })
         .bench_local_refs(|player| churn(player, most));
 }

@@ -30,8 +30,7 @@ impl Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// The metadata that no file owns, addressed like a file: in [`crate::files`] the bitmaps and inode tables of all groups, one
-/// after the other.
+/// The blocks of metadata, addressed like the pages of a file: page N is block N of the volume.
 pub const METADATA: FileId = FileId(0);
 
 /// The root directory of every volume.

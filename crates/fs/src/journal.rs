@@ -12,51 +12,19 @@
 //! Left out: fast commits, asynchronous commits, credits of handles, and the contents of blocks.
 
 use crate::block::Extent;
+use crate::tags::{LARGEST_SHARE, Tags};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Bytes of a descriptor or revoke block that are not tags or records: a header of 12 and a check sum of 4.
-const HEADER_BYTES: u64 = 16;
-/// Bytes of the identity that follows the first tag of a descriptor.
-const UUID_BYTES: u64 = 16;
-/// Share of the log that a transaction may take before it is committed (`j_max_transaction_buffers`).
-const LARGEST_SHARE: u64 = 4;
-
-/// The forms of tags and records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tags {
-    /// Tags of 8 bytes, revoke records of 4: ext3.
-    Short,
-    /// Tags of 16 bytes, records of 8: 64-bit block numbers and check sums, the default of ext4.
-    Long,
-}
-
-impl Tags {
-    /// Number of tags of a descriptor block.
-    fn per_descriptor(self) -> u64 {
-        let bytes = match self {
-            Tags::Short => 8,
-            Tags::Long => 16,
-        };
-        (crate::block::BLOCK_BYTES - HEADER_BYTES - UUID_BYTES) / bytes
-    }
-
-    /// Number of records of a revoke block.
-    fn per_revoke(self) -> u64 {
-        let bytes = match self {
-            Tags::Short => 4,
-            Tags::Long => 8,
-        };
-        (crate::block::BLOCK_BYTES - HEADER_BYTES) / bytes
-    }
-}
+/// Blocks of the log that stay free beside a large transaction, for what the last operations change that do not wait.
+const SPARE: u64 = 64;
 
 /// What a commit writes into the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Commit {
+pub struct Commit {
     /// Blocks of the volume for revoke blocks, descriptors and changed blocks, in order.
-    pub(crate) log: Vec<Extent>,
+    pub log: Vec<Extent>,
     /// The block of the commit block; it is written when all others are.
-    pub(crate) record: u64,
+    pub record: u64,
 }
 
 /// A transaction whose blocks are not all in their places.
@@ -69,7 +37,7 @@ struct Pending {
 
 /// A journal.
 #[derive(Clone, Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     /// The pieces of the journal, with its super block first.
     pieces: Vec<Extent>,
     tags: Tags,
@@ -83,8 +51,8 @@ pub(crate) struct Journal {
     /// The oldest first.
     pending: VecDeque<Pending>,
     used: u64,
-    /// Whether the tail has moved since the super block of the journal was written.
-    moved: bool,
+    /// Blocks of the log that became free since the super block of the journal was written.
+    moved: u64,
 }
 
 impl Journal {
@@ -101,25 +69,28 @@ impl Journal {
             committing: None,
             pending: VecDeque::new(),
             used: 0,
-            moved: false,
+            moved: 0,
         }
     }
 
     /// Adds a changed block to the running transaction.
-    pub(crate) fn change(&mut self, block: u64) {
+    pub fn change(&mut self, block: u64) {
         self.revoked.remove(&block);
         self.running.insert(block);
     }
 
     /// Adds a freed block of metadata: it is not to be replayed, and needs not be written to its place.
-    pub(crate) fn revoke(&mut self, block: u64) {
+    pub fn revoke(&mut self, block: u64) {
         self.running.remove(&block);
         self.revoked.insert(block);
+        if let Some(committing) = &mut self.committing {
+            committing.blocks.remove(&block);
+        }
         self.placed(block);
     }
 
     /// Returns whether nothing is to be committed.
-    pub(crate) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.running.is_empty() && self.revoked.is_empty()
     }
 
@@ -131,14 +102,14 @@ impl Journal {
     }
 
     /// Returns whether the running transaction is so large that it must be committed.
-    pub(crate) fn is_full(&self) -> bool {
-        self.needs() > self.blocks / LARGEST_SHARE
+    pub fn is_full(&self) -> bool {
+        self.needs() > self.tags.largest(self.blocks)
     }
 
     /// Blocks of the log that a commit of the running transaction takes, the commit block included.
     fn needs(&self) -> u64 {
         let changed = self.running.len() as u64;
-        let revokes = (self.revoked.len() as u64).div_ceil(self.tags.per_revoke());
+        let revokes = self.tags.revoke_blocks(self.revoked.len() as u64);
         changed + changed.div_ceil(self.tags.per_descriptor()) + revokes + 1
     }
 
@@ -154,10 +125,24 @@ impl Journal {
 
     /// The blocks to write to their places before the log has room for a commit; none if it has.
     pub(crate) fn in_the_way(&self) -> Vec<u64> {
+        self.in_the_way_of(self.needs())
+    }
+
+    /// The blocks to write to their places before operations go on ([`Journal::is_short`]).
+    pub fn to_checkpoint(&self) -> Vec<u64> {
+        self.in_the_way_of(self.room_wanted())
+    }
+
+    /// Room for the largest transaction (`jbd2_space_needed`), and in any case for the running one.
+    fn room_wanted(&self) -> u64 {
+        self.tags.largest(self.blocks).max(self.needs() + SPARE)
+    }
+
+    fn in_the_way_of(&self, room: u64) -> Vec<u64> {
         let mut free = self.blocks.saturating_sub(self.used);
         let mut blocks = BTreeSet::new();
         for pending in &self.pending {
-            if free >= self.needs() {
+            if free >= room {
                 break;
             }
             free += pending.log;
@@ -170,8 +155,8 @@ impl Journal {
     }
 
     /// Begins to commit the running transaction. `None` if there is nothing to commit, another commit is in progress, or
-    /// the log has no room ([`Journal::in_the_way`]).
-    pub(crate) fn begin(&mut self) -> Option<Commit> {
+    /// the log has no room ([`Journal::to_checkpoint`]).
+    pub fn begin(&mut self) -> Option<Commit> {
         let needs = self.needs();
         if self.is_idle() || self.committing.is_some() || self.used + needs > self.blocks {
             return None;
@@ -190,14 +175,18 @@ impl Journal {
         let mut taken: Vec<Extent> = Vec::new();
         let mut left = blocks;
         while left > 0 {
-            // The super block is the first block of the journal.
-            let (start, room) = self.place(self.head + 1);
-            let run = room.min(left);
+            let (start, room) = self.place(self.head + self.first());
+            let run = room.min(left).min(self.blocks - self.head);
             taken.push(Extent::new(start, run));
             self.head = (self.head + run) % self.blocks.max(1);
             left -= run;
         }
         taken
+    }
+
+    /// The first block of the log: ext's journal begins with its super block, ReiserFS's ends with its header.
+    fn first(&self) -> u64 {
+        u64::from(self.tags != Tags::Reiser)
     }
 
     /// The block of the volume of a block of the journal, and the number of blocks up to the end of its piece.
@@ -214,7 +203,7 @@ impl Journal {
     }
 
     /// Ends the commit: its record is on the medium.
-    pub(crate) fn committed(&mut self) {
+    pub fn committed(&mut self) {
         let Some(committed) = self.committing.take() else {
             return;
         };
@@ -228,7 +217,7 @@ impl Journal {
     }
 
     /// Notes that a block was written to its place.
-    pub(crate) fn placed(&mut self, block: u64) {
+    pub fn placed(&mut self, block: u64) {
         for pending in &mut self.pending {
             pending.blocks.remove(&block);
         }
@@ -244,14 +233,46 @@ impl Journal {
         {
             let freed = self.pending.pop_front().map_or(0, |oldest| oldest.log);
             self.used -= freed;
-            self.moved = true;
+            self.moved += freed;
         }
     }
 
     /// Returns the block of the journal's super block if the tail has moved since the last call: it must be written before
     /// the freed part of the log is.
-    pub(crate) fn super_block(&mut self) -> Option<u64> {
-        std::mem::take(&mut self.moved).then(|| self.place(0).0)
+    pub fn super_block(&mut self) -> Option<u64> {
+        let block = match self.tags {
+            Tags::Short | Tags::Long => 0,
+            Tags::Reiser => self.blocks,
+        };
+        (std::mem::take(&mut self.moved) > 0).then(|| self.place(block).0)
+    }
+
+    /// As [`Journal::super_block`], if so much of the log became free that a commit updates the tail.
+    pub fn due_super_block(&mut self) -> Option<u64> {
+        let due = self.moved >= self.blocks / LARGEST_SHARE;
+        due.then(|| self.super_block()).flatten()
+    }
+
+    /// The blocks that the running transaction changed, in order of place.
+    pub fn changed(&self) -> impl Iterator<Item = u64> + '_ {
+        self.running.iter().copied()
+    }
+
+    /// Returns whether a block of the last commit is to be written to its place: it was not changed or freed since.
+    pub fn awaits_place(&self, block: u64) -> bool {
+        let last = self.pending.back();
+        self.may_write(block) && last.is_some_and(|pending| pending.blocks.contains(&block))
+    }
+
+    /// Returns whether a block was changed by the running transaction.
+    pub fn changes(&self, block: u64) -> bool {
+        self.running.contains(&block)
+    }
+
+    /// Returns whether the log is so full that operations wait for a checkpoint. The running transaction then still has
+    /// room for its commit.
+    pub fn is_short(&self) -> bool {
+        self.blocks - self.used.min(self.blocks) < self.room_wanted()
     }
 }
 
@@ -326,14 +347,19 @@ mod tests {
     }
 
     #[test]
-    fn long_tags_need_more_descriptors() {
-        assert_eq!(
-            (Tags::Short.per_descriptor(), Tags::Long.per_descriptor()),
-            (508, 254)
-        );
-        assert_eq!(
-            (Tags::Short.per_revoke(), Tags::Long.per_revoke()),
-            (1020, 510)
-        );
+    fn the_header_of_reiserfs_ends_the_journal() {
+        let mut journal = Journal::new(vec![Extent::new(18, 100)], Tags::Reiser);
+        (1..=10).for_each(|block| journal.change(block));
+        journal.revoke(10);
+        let commit = journal.begin().unwrap();
+        // The description block and 9 blocks, then the commit block.
+        assert_eq!(commit.log, [Extent::new(18, 10)]);
+        assert_eq!(commit.record, 28);
+        journal.committed();
+        journal
+            .not_in_place()
+            .into_iter()
+            .for_each(|block| journal.placed(block));
+        assert_eq!(journal.super_block(), Some(117));
     }
 }

@@ -87,6 +87,37 @@ impl Map {
         }
     }
 
+    /// Takes the blocks of pages out of the file. Returns their extents.
+    pub(crate) fn remove(&mut self, page: u32, pages: u32) -> Vec<Extent> {
+        let (end, mut at) = (page + pages, page);
+        let mut removed = Vec::new();
+        while at < end {
+            let Some((block, run)) = self.find(at) else {
+                at += self.hole(at, end - at);
+                continue;
+            };
+            let run = run.min(u64::from(end - at));
+            let index = self.behind(at) - 1;
+            let piece = self.pieces[index];
+            let before = u64::from(at - piece.page);
+            let behind = piece.extent.blocks - before - run;
+            let rest = Piece {
+                page: at + run as u32,
+                extent: Extent::new(block + run, behind),
+            };
+            self.pieces[index].extent.blocks = before;
+            if behind > 0 {
+                self.pieces.insert(index + 1, rest);
+            }
+            if before == 0 {
+                self.pieces.remove(index);
+            }
+            removed.push(Extent::new(block, run));
+            at += run as u32;
+        }
+        removed
+    }
+
     /// Takes all blocks from `page` on out of the file. Returns their extents.
     pub(crate) fn cut(&mut self, page: u32) -> Vec<Extent> {
         let mut cut = Vec::new();
@@ -123,6 +154,10 @@ mod tests {
         assert_eq!(map.pieces().len(), 1);
         assert_eq!(map.cut(5), [Extent::new(105, 1)]);
         assert_eq!(map.end(), 5);
+        assert_eq!(map.remove(1, 2), [Extent::new(101, 2)]);
+        assert_eq!((map.find(0), map.find(3)), (Some((100, 1)), Some((103, 2))));
+        assert_eq!(map.remove(0, 4), [Extent::new(100, 1), Extent::new(103, 1)]);
+        map.set(0, Extent::new(100, 4));
         assert_eq!(map.cut(0), [Extent::new(100, 5)]);
         assert!(map.pieces().is_empty());
     }

@@ -3,8 +3,8 @@
 //! Everything is cached: a write makes pages dirty, a sync writes them, and the dirty pages of a deleted file are never
 //! written. As `sync` of Linux does, it writes the data file by file, in the order in which the files became dirty, in
 //! order of pages; then the transaction into the journal; then the changed metadata to its place. No transaction ends
-//! before (Linux commits one every 5 s, and writes metadata to its place after 30 s). Pages get their blocks when they are written to the drive (delayed allocation), or one by one when the
-//! program writes them, with calls of 4 KiB.
+//! before (Linux commits one every 5 s, and writes metadata to its place after 30 s). Pages get their blocks when they are
+//! written to the drive (delayed allocation), or one by one when the program writes them, with calls of 4 KiB.
 
 use crate::alloc::Allocator;
 use crate::block::{BLOCK_BYTES, Extent, FileId, ROOT};
@@ -12,40 +12,15 @@ use crate::error::FsError;
 use crate::journal::Journal;
 use crate::space::Space;
 use crate::volume::Volume;
+use crate::write::{Purpose, Write, join};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-
-/// What a write is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Data of a file.
-    Data,
-    /// Metadata at its place, to make room in the journal.
-    Checkpoint,
-    /// The super block of the journal.
-    JournalSuper,
-    /// Changed metadata in the journal, with descriptors and revoke records.
-    Log,
-    /// The commit block. The drive's cache is flushed before it, and it is forced to the medium.
-    Commit,
-    /// Metadata at its place.
-    Metadata,
-}
-
-/// A write of a sync.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Write {
-    /// What it is for.
-    pub purpose: Purpose,
-    /// The blocks.
-    pub extent: Extent,
-}
 
 /// The dirty pages of a file.
 #[derive(Clone, Debug, Default)]
 struct Dirty {
     pages: BTreeSet<u32>,
-    /// Number of them that have no block yet.
+    /// Number of blocks that those need that have none yet, with what maps them.
     homeless: u64,
 }
 
@@ -57,7 +32,7 @@ pub struct Player {
     /// Files in the order in which they became dirty. Those that are clean again or deleted are skipped.
     order: Vec<FileId>,
     dirty: FxHashMap<FileId, Dirty>,
-    /// Number of dirty pages that have no block yet.
+    /// Number of blocks that the dirty pages need that have none yet, with what maps them.
     homeless: u64,
     freed: Vec<Extent>,
     /// None for ext2.
@@ -65,12 +40,13 @@ pub struct Player {
 }
 
 impl Player {
-    /// Begins with nothing dirty. `delayed`: blocks are allocated when pages are written to the drive.
+    /// Begins with nothing dirty. `delayed`: blocks are allocated when pages are written to the drive. A log-structured
+    /// format always does so.
     pub fn new(volume: Volume, delayed: bool) -> Self {
         Self {
             journal: volume.new_journal(),
+            delayed: delayed || volume.moves(),
             volume,
-            delayed,
             order: Vec::new(),
             dirty: FxHashMap::default(),
             homeless: 0,
@@ -93,6 +69,7 @@ impl Player {
     /// # Errors
     /// See [`Volume::create`].
     pub fn make_directory(&mut self, name_bytes: usize) -> Result<FileId, FsError> {
+        self.want_room(0, 0)?;
         self.volume.create(ROOT, name_bytes, true)
     }
 
@@ -106,7 +83,7 @@ impl Player {
         name_bytes: usize,
         bytes: u64,
     ) -> Result<FileId, FsError> {
-        self.want_room(bytes.div_ceil(BLOCK_BYTES))?;
+        self.want_room(0, bytes.div_ceil(BLOCK_BYTES))?;
         let file = self.volume.create(parent, name_bytes, false)?;
         self.write(file, 0, bytes)?;
         self.volume.open(file, false)?;
@@ -119,23 +96,20 @@ impl Player {
     /// The file does not exist; there is no room for the data. The file is as it was then.
     pub fn append(&mut self, file: FileId, bytes: u64) -> Result<(), FsError> {
         let from = self.volume.size(file);
-        let pages = (from + bytes).div_ceil(BLOCK_BYTES) - from.div_ceil(BLOCK_BYTES);
-        self.want_room(pages)?;
+        self.want_room(
+            from.div_ceil(BLOCK_BYTES),
+            (from + bytes).div_ceil(BLOCK_BYTES),
+        )?;
         self.volume.open(file, true)?;
         self.write(file, from, bytes)?;
         self.volume.open(file, false)
     }
 
-    /// Checks that there is room for pages, for those that have no block yet, for the blocks that map them (one for
-    /// 340 extents at worst), and for a block of a directory.
-    fn want_room(&self, pages: u64) -> Result<(), FsError> {
-        let pages = pages + self.homeless;
-        let wanted = pages + pages.div_ceil(340) + 4;
-        let free = self.volume.space().free() + self.volume.allocator().set_aside();
-        match wanted <= free {
-            true => Ok(()),
-            false => Err(FsError::Full { wanted, free }),
-        }
+    /// Checks that there is room for the pages from one to another, for those that have no block yet, for the blocks that
+    /// map them, and for a block of a directory.
+    fn want_room(&self, from: u64, end: u64) -> Result<(), FsError> {
+        let new = (from..end).map(|page| 1 + self.volume.nodes_at(page));
+        self.volume.want_room(new.sum::<u64>() + self.homeless)
     }
 
     fn write(&mut self, file: FileId, from: u64, bytes: u64) -> Result<(), FsError> {
@@ -154,8 +128,9 @@ impl Player {
                     .set_size(file, end.min((page + 1) * BLOCK_BYTES))?;
                 self.volume.allocate(file, page as u32, 1)?;
             } else if new && self.volume.find(file, page as u32).is_none() {
-                dirty.homeless += 1;
-                self.homeless += 1;
+                let blocks = 1 + self.volume.nodes_at(page);
+                dirty.homeless += blocks;
+                self.homeless += blocks;
             }
         }
         self.volume.set_size(file, end)
@@ -177,7 +152,7 @@ impl Player {
     /// # Errors
     /// See [`Volume::allocate`].
     pub fn sync(&mut self) -> Result<Vec<Write>, FsError> {
-        let mut data = Vec::new();
+        let mut writes = Vec::new();
         for file in &self.order {
             if let Some(dirty) = self.dirty.get(file) {
                 self.volume.announce(*file, dirty.pages.iter().copied());
@@ -192,23 +167,25 @@ impl Player {
                 while pages.next_if_eq(&end).is_some() {
                     end += 1;
                 }
-                self.write_back(file, first, end, &mut data)?;
+                self.write_back(file, first, end, &mut writes)?;
             }
         }
         self.volume.announced();
-        let mut writes = Vec::new();
-        add(&mut writes, Purpose::Data, data);
-        self.commit(&mut writes);
-        self.volume.release(&std::mem::take(&mut self.freed));
+        self.commit(&mut writes)?;
+        self.volume.committed(&std::mem::take(&mut self.freed));
         Ok(writes)
     }
 
-    /// Writes the changed metadata: into the journal, then to its place.
-    fn commit(&mut self, writes: &mut Vec<Write>) {
+    /// Writes the changed metadata: into the journal, then to its place; or a checkpoint.
+    fn commit(&mut self, writes: &mut Vec<Write>) -> Result<(), FsError> {
+        self.volume.checkpoint()?;
+        writes.extend(self.volume.take_writes());
+        self.volume.close();
         let changed = self.volume.take_changed();
         let revoked = self.volume.take_revoked();
         let Some(journal) = &mut self.journal else {
-            return add(writes, Purpose::Metadata, joined(&changed));
+            add(writes, Purpose::Metadata, joined(&changed));
+            return Ok(());
         };
         for block in changed {
             journal.change(block);
@@ -221,6 +198,7 @@ impl Player {
         let placed = journal.not_in_place();
         placed.iter().for_each(|&block| journal.placed(block));
         add(writes, Purpose::Metadata, joined(&placed));
+        Ok(())
     }
 
     fn write_back(
@@ -228,10 +206,11 @@ impl Player {
         file: FileId,
         first: u32,
         end: u32,
-        data: &mut Vec<Extent>,
+        writes: &mut Vec<Write>,
     ) -> Result<(), FsError> {
         if self.delayed {
             self.volume.allocate(file, first, end - first)?;
+            writes.extend(self.volume.take_writes());
         }
         let mut page = first;
         while page < end {
@@ -239,10 +218,7 @@ impl Player {
                 return Err(FsError::Missing(file));
             };
             let run = run.min(u64::from(end - page));
-            match data.last_mut() {
-                Some(last) if last.end() == block => last.blocks += run,
-                _ => data.push(Extent::new(block, run)),
-            }
+            join(writes, Purpose::Data, Extent::new(block, run));
             page += run as u32;
         }
         Ok(())

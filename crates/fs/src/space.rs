@@ -22,6 +22,9 @@ pub struct Space {
     free: u64,
     /// Number of changes of each group, by which others know that what they derived from it is out of date.
     changes: Vec<u32>,
+    /// Number of blocks of each group that become free when a deletion is committed.
+    leaving_in: Vec<u32>,
+    leaving: u64,
 }
 
 impl Space {
@@ -35,6 +38,8 @@ impl Space {
             blocks,
             free: 0,
             changes: vec![0; groups],
+            leaving_in: vec![0; groups],
+            leaving: 0,
         };
         if blocks > 0 {
             space.release(Extent::new(0, blocks));
@@ -61,6 +66,38 @@ impl Space {
     pub fn free_in(&self, group: u64) -> u64 {
         let free = self.free_in.get(group as usize);
         free.map_or(0, |&free| u64::from(free))
+    }
+
+    /// Number of blocks that are in use until a deletion is committed. A format may count them as free.
+    pub fn leaving(&self) -> u64 {
+        self.leaving
+    }
+
+    /// Number of such blocks of a group.
+    pub fn leaving_in(&self, group: u64) -> u64 {
+        let leaving = self.leaving_in.get(group as usize);
+        leaving.map_or(0, |&leaving| u64::from(leaving))
+    }
+
+    /// Notes that blocks in use belong to a deletion that is not committed, or no longer do.
+    pub(crate) fn set_leaving(&mut self, extent: Extent, leaving: bool) {
+        let mut start = extent.start;
+        while start < extent.end() {
+            let group = start / GROUP_BLOCKS;
+            let end = extent.end().min((group + 1) * GROUP_BLOCKS);
+            let (blocks, count) = (end - start, &mut self.leaving_in[group as usize]);
+            match leaving {
+                true => {
+                    *count += blocks as u32;
+                    self.leaving += blocks;
+                }
+                false => {
+                    *count = count.saturating_sub(blocks as u32);
+                    self.leaving = self.leaving.saturating_sub(blocks);
+                }
+            }
+            start = end;
+        }
     }
 
     /// A number that differs when the free blocks of a group have changed.

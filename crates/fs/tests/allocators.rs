@@ -2,22 +2,33 @@
 //! allocated twice across a mount, and a full volume refuses.
 
 use fathom_base::Rng;
-use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
+use fathom_fs::alloc::{
+    Allocator, Ext3, Ext4, Ext4Settings, GreedyData, GreedyLocal, GreedySpace, ReclaimUnits, Reiser,
+};
 use fathom_fs::ext::{ExtFormat, Version};
-use fathom_fs::{FileId, FsError, Player, ROOT, Space, Volume};
+use fathom_fs::log::LogFormat;
+use fathom_fs::reiser::ReiserFormat;
+use fathom_fs::{FileId, Formatting, FsError, METADATA, Player, ROOT, Space, Volume};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 type Make = fn(&Space) -> Box<dyn Allocator>;
 
-const ALLOCATORS: [(&str, Make); 5] = [
+const ALLOCATORS: [(&str, Make); 8] = [
     ("ext3", |_| Box::new(Ext3::default())),
     ("ext4", |_| Box::new(Ext4::new(Ext4Settings::default()))),
     ("greedy-space", |space| {
         Box::new(GreedySpace::new(space, 1024, 77))
     }),
+    ("greedy-data", |space| {
+        Box::new(GreedyData::new(space, 1024, 77))
+    }),
     ("greedy-local", |space| {
         Box::new(GreedyLocal::new(space, 512, 0))
+    }),
+    ("reiser", |_| Box::new(Reiser::default())),
+    ("reclaim units", |space| {
+        Box::new(ReclaimUnits::new(space, 2048, 5, 4))
     }),
     ("greedy-space of one block", |space| {
         Box::new(GreedySpace::new(space, 1, 0))
@@ -27,18 +38,29 @@ const ALLOCATORS: [(&str, Make); 5] = [
 /// Blocks of a volume of two and a half groups.
 const BLOCKS: u64 = 81_920;
 
-fn format(version: Version) -> ExtFormat {
-    ExtFormat {
-        version,
-        journal_blocks: if version == Version::Ext2 { 0 } else { 1024 },
-        ..ExtFormat::default()
-    }
+/// Every format.
+fn formats() -> Vec<Formatting> {
+    let ext = |version| {
+        Formatting::Ext(ExtFormat {
+            version,
+            journal_blocks: if version == Version::Ext2 { 0 } else { 1024 },
+            ..ExtFormat::default()
+        })
+    };
+    let journal_blocks = 1024;
+    vec![
+        ext(Version::Ext2),
+        ext(Version::Ext3),
+        ext(Version::Ext4),
+        Formatting::Reiser(ReiserFormat { journal_blocks }),
+        Formatting::Log(LogFormat::default()),
+    ]
 }
 
-/// The blocks that are neither owned by a file nor free when a volume is new.
-fn metadata(version: Version) -> BTreeSet<u64> {
-    let volume = Volume::format(format(version), BLOCKS, ALLOCATORS[0].1).unwrap();
-    let owned: BTreeSet<u64> = owned(&volume, &[ROOT]).into_iter().collect();
+/// The blocks that are neither allocated nor free when a volume is new.
+fn metadata(format: Formatting) -> BTreeSet<u64> {
+    let volume = Volume::format(format, BLOCKS, ALLOCATORS[0].1).unwrap();
+    let owned: BTreeSet<u64> = owned(&volume, &[METADATA, ROOT]).into_iter().collect();
     let used = (0..BLOCKS).filter(|&block| !volume.space().is_free(block));
     used.filter(|block| !owned.contains(block)).collect()
 }
@@ -63,14 +85,14 @@ struct Life {
 }
 
 impl Life {
-    fn new(version: Version, allocator: Make, delayed: bool, seed: u64) -> Self {
-        let volume = Volume::format(format(version), BLOCKS, allocator).unwrap();
+    fn new(format: Formatting, allocator: Make, delayed: bool, seed: u64) -> Self {
+        let volume = Volume::format(format, BLOCKS, allocator).unwrap();
         Self {
             player: Player::new(volume, delayed),
             rng: Rng::new(seed, 0),
             directories: vec![ROOT],
             files: Vec::new(),
-            metadata: metadata(version),
+            metadata: metadata(format),
         }
     }
 
@@ -110,7 +132,7 @@ impl Life {
     /// Checks the state after a sync: nothing is waiting to be freed.
     fn check(&self) {
         let volume = self.player.volume();
-        let all: Vec<FileId> = volume.files().collect();
+        let all: Vec<FileId> = volume.files().chain([METADATA]).collect();
         let owned = owned(volume, &all);
         assert!(
             owned.windows(2).all(|pair| pair[0] < pair[1]),
@@ -129,24 +151,16 @@ impl Life {
     }
 }
 
-fn versions() -> impl Strategy<Value = Version> {
-    prop_oneof![
-        Just(Version::Ext2),
-        Just(Version::Ext3),
-        Just(Version::Ext4)
-    ]
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn no_block_has_two_owners_and_none_is_lost(
-        version in versions(),
+        format in proptest::sample::select(formats()),
         (which, other) in (0..ALLOCATORS.len(), 0..ALLOCATORS.len()),
         delayed: bool,
         seed: u64,
     ) {
-        let mut life = Life::new(version, ALLOCATORS[which].1, delayed, seed);
+        let mut life = Life::new(format, ALLOCATORS[which].1, delayed, seed);
         for round in 0..6 {
             for _ in 0..60 {
                 // A full volume refuses; what was written before remains.
@@ -166,42 +180,87 @@ proptest! {
     }
 }
 
+/// Files that all together are longer than the volume: the last ones are refused, and nothing of them remains.
 #[test]
 fn a_full_volume_refuses_and_stays_as_it_was() {
-    for (name, allocator) in ALLOCATORS {
+    let variants = formats()
+        .into_iter()
+        .flat_map(|format| ALLOCATORS.map(|(name, make)| (format, name, make)));
+    for (format, name, allocator) in variants {
         for delayed in [false, true] {
-            let mut life = Life::new(Version::Ext4, allocator, delayed, 1);
-            let file = life.player.create(ROOT, 4, 1).unwrap();
+            let mut life = Life::new(format, allocator, delayed, 1);
             let free = |life: &Life| {
                 let volume = life.player.volume();
                 volume.space().free() + volume.allocator().set_aside()
             };
-            // A block for the data of the first file, if it has none yet, and one of 340 for extents.
-            let pages = (free(&life) - 8) * 340 / 341;
-            life.player.append(file, pages * 4096).unwrap();
-            let bytes = life.player.volume().size(file);
-            let refused = life.player.append(file, 400 * 4096);
-            assert!(
-                matches!(refused, Err(FsError::Full { .. })),
-                "{name}: {refused:?}"
-            );
-            let refused = life.player.create(ROOT, 4, 400 * 4096);
-            assert!(
-                matches!(refused, Err(FsError::Full { .. })),
-                "{name}: {refused:?}"
-            );
-            assert_eq!(life.player.volume().size(file), bytes);
-            assert_eq!(life.player.volume().files().count(), 2);
+            let mut files = vec![life.player.create(ROOT, 4, 1).unwrap()];
+            // Half of what is free, and again, until nothing more goes in.
+            let mut pages = free(&life) / 2;
+            while pages > 0 {
+                let count = life.player.volume().files().count();
+                let appended = life.player.append(files[0], pages * 4096);
+                let bytes = life.player.volume().size(files[0]);
+                match life.player.create(ROOT, 4, pages * 4096) {
+                    Ok(file) => files.push(file),
+                    Err(error) => {
+                        assert!(matches!(error, FsError::Full { .. }), "{name}: {error}");
+                        assert_eq!(life.player.volume().files().count(), count);
+                    }
+                }
+                if let Err(error) = appended {
+                    assert!(matches!(error, FsError::Full { .. }), "{name}: {error}");
+                    assert_eq!(life.player.volume().size(files[0]), bytes);
+                }
+                pages /= 2;
+            }
             life.player.sync().unwrap();
             life.check();
-            assert!(free(&life) < 400, "{name}");
+            // A log-structured format keeps sections for cleaning.
+            let most = if life.player.volume().moves() {
+                BLOCKS / 5
+            } else {
+                BLOCKS / 20
+            };
+            assert!(free(&life) < most, "{name}: {}", free(&life));
+            for file in files {
+                life.player.delete(file).unwrap();
+            }
+            life.player.sync().unwrap();
+            life.check();
+        }
+    }
+}
+
+/// Small files in ten directories, half of which are deleted: what is free is then in pieces, counted from the bitmap.
+#[test]
+fn free_pieces_are_those_between_the_blocks_in_use() {
+    for format in formats() {
+        for (name, allocator) in ALLOCATORS {
+            let mut life = Life::new(format, allocator, false, 1);
+            let files: Vec<FileId> = (0..400)
+                .map(|index| life.player.create(ROOT, 4, 4096 * (1 + index % 5)).unwrap())
+                .collect();
+            life.player.sync().unwrap();
+            for pair in files.chunks(2) {
+                life.player.delete(pair[0]).unwrap();
+            }
+            life.player.sync().unwrap();
+            let volume = life.player.volume();
+            let free = |block: u64| block < BLOCKS && volume.space().is_free(block);
+            let begins =
+                (0..BLOCKS).filter(|&block| free(block) && (block == 0 || !free(block - 1)));
+            assert_eq!(volume.space().free_runs(), begins.count() as u64, "{name}");
+            let kept: Vec<FileId> = files.iter().skip(1).step_by(2).copied().collect();
+            let pieces: usize = kept.iter().map(|&file| volume.pieces(file)).sum();
+            assert!(pieces >= kept.len(), "{name}");
+            life.check();
         }
     }
 }
 
 #[test]
 fn what_does_not_exist_is_an_error() {
-    let mut player = Life::new(Version::Ext3, ALLOCATORS[0].1, false, 1).player;
+    let mut player = Life::new(formats()[1], ALLOCATORS[0].1, false, 1).player;
     let missing = FileId(99);
     assert_eq!(player.append(missing, 1), Err(FsError::Missing(missing)));
     assert_eq!(player.delete(missing), Err(FsError::Missing(missing)));
@@ -217,8 +276,10 @@ fn what_does_not_exist_is_an_error() {
     let directory = player.make_directory(3).unwrap();
     player.create(directory, 3, 1).unwrap();
     assert_eq!(player.delete(directory), Err(FsError::NotEmpty(directory)));
-    let small = Volume::format(ExtFormat::default(), 1000, ALLOCATORS[0].1);
-    assert!(matches!(small, Err(FsError::TooSmall { blocks: 1000, .. })));
+    for format in formats() {
+        let small = Volume::format(format, 1000, ALLOCATORS[0].1);
+        assert!(matches!(small, Err(FsError::TooSmall { blocks: 1000, .. })));
+    }
 }
 
 #[test]

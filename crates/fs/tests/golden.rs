@@ -10,12 +10,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Blocks of a logical block of 4 MiB.
-const LOGICAL_BLOCK: u64 = 1024;
+pub(crate) const LOGICAL_BLOCK: u64 = 1024;
 /// Blocks of the recorded volumes, of 8 GiB.
 const BLOCKS: u64 = 2 << 20;
 
 /// Returns a recorded file as text; `None` if it is not there.
-fn recorded(name: &str) -> Option<String> {
+pub(crate) fn recorded(name: &str) -> Option<String> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/fs");
     let path = shared.join(name);
     if !path.exists() {
@@ -33,7 +33,7 @@ fn recorded(name: &str) -> Option<String> {
 }
 
 /// Plays recorded operations. Returns what each sync wrote.
-fn play(player: &mut Player, operations: &str) -> Vec<Vec<Write>> {
+pub(crate) fn play(player: &mut Player, operations: &str) -> Vec<Vec<Write>> {
     let mut files: BTreeMap<&str, FileId> = BTreeMap::new();
     let mut syncs = Vec::new();
     for line in operations.lines() {
@@ -59,13 +59,13 @@ fn play(player: &mut Player, operations: &str) -> Vec<Vec<Write>> {
     syncs
 }
 
-fn data(sync: &[Write]) -> impl Iterator<Item = Extent> + '_ {
+pub(crate) fn data(sync: &[Write]) -> impl Iterator<Item = Extent> + '_ {
     let data = sync.iter().filter(|write| write.purpose == Purpose::Data);
     data.map(|write| write.extent)
 }
 
 /// The bytes of data of each sync, up to the last that wrote some.
-fn bytes(syncs: &[Vec<Write>]) -> Vec<u64> {
+pub(crate) fn bytes(syncs: &[Vec<Write>]) -> Vec<u64> {
     let of = |sync: &Vec<Write>| data(sync).map(|extent| extent.blocks).sum::<u64>() * BLOCK_BYTES;
     let mut bytes: Vec<u64> = syncs.iter().map(of).collect();
     while bytes.pop_if(|bytes| *bytes == 0).is_some() {}
@@ -73,12 +73,12 @@ fn bytes(syncs: &[Vec<Write>]) -> Vec<u64> {
 }
 
 /// Mean number of logical blocks with data, over the syncs that wrote data.
-fn touched(syncs: &[Vec<Write>]) -> f64 {
+pub(crate) fn touched(syncs: &[Vec<Write>]) -> f64 {
     mean_of(syncs, |write| write.purpose == Purpose::Data)
 }
 
 /// Mean number of logical blocks with writes of some purposes, over the syncs that had some.
-fn mean_of(syncs: &[Vec<Write>], counts: impl Fn(&Write) -> bool) -> f64 {
+pub(crate) fn mean_of(syncs: &[Vec<Write>], counts: impl Fn(&Write) -> bool) -> f64 {
     let of = |sync: &Vec<Write>| {
         let extents = sync
             .iter()
@@ -96,11 +96,11 @@ fn ext4(_: &Space) -> Box<dyn Allocator> {
     Box::new(Ext4::new(Ext4Settings::default()))
 }
 
-fn greedy(space: &Space) -> Box<dyn Allocator> {
+pub(crate) fn greedy(space: &Space) -> Box<dyn Allocator> {
     Box::new(GreedySpace::new(space, LOGICAL_BLOCK, 0))
 }
 
-type Make = fn(&Space) -> Box<dyn Allocator>;
+pub(crate) type Make = fn(&Space) -> Box<dyn Allocator>;
 
 fn player(version: Version, allocator: Make, delayed: bool) -> Player {
     let format = ExtFormat {
@@ -122,8 +122,8 @@ fn touches(mut player: Player, stream: &str, expected: f64, percent: f64) {
     assert!(off.abs() < percent, "{found} instead of {expected}");
 }
 
-const CVFS_LARGE: &str = "postmark_cvfsl.sync1000.ops.xz";
-const FSL: &str = "postmark_fsl.sync1000.ops.xz";
+pub(crate) const CVFS_LARGE: &str = "postmark_cvfsl.sync1000.ops.xz";
+pub(crate) const FSL: &str = "postmark_fsl.sync1000.ops.xz";
 
 #[test]
 fn ext3_of_linux_6_18_touches_as_many_logical_blocks() {
@@ -148,25 +148,30 @@ fn greedy_space_over_libext2fs_touches_as_many_logical_blocks() {
     touches(new(Version::Ext3), FSL, 75.4, 2.0);
 }
 
+/// The operations of a set, and the bytes of data that each of its recorded syncs wrote.
+pub(crate) fn recorded_bytes(set: &str) -> Option<(String, Vec<u64>)> {
+    let stream = recorded(&format!("postmark_{set}.sync1000.ops.xz"))?;
+    let trace = recorded(&format!("gs_ext3_greedy_{set}.tr.xz"))?;
+    let mut expected = Vec::new();
+    for line in trace.lines() {
+        let words: Vec<&str> = line.split(',').collect();
+        match words[..] {
+            ["S", ..] => expected.push(0),
+            ["W", "d", ..] => {
+                *expected.last_mut().unwrap() += words[3].parse::<u64>().unwrap() * 512
+            }
+            _ => {}
+        }
+    }
+    Some((stream, expected))
+}
+
 #[test]
 fn each_sync_writes_the_bytes_that_were_recorded() {
     for set in ["cvfs", "cvfsl", "fsl"] {
-        let stream = recorded(&format!("postmark_{set}.sync1000.ops.xz"));
-        let trace = recorded(&format!("gs_ext3_greedy_{set}.tr.xz"));
-        let (Some(stream), Some(trace)) = (stream, trace) else {
+        let Some((stream, expected)) = recorded_bytes(set) else {
             return;
         };
-        let mut expected = Vec::new();
-        for line in trace.lines() {
-            let words: Vec<&str> = line.split(',').collect();
-            match words[..] {
-                ["S", ..] => expected.push(0),
-                ["W", "d", ..] => {
-                    *expected.last_mut().unwrap() += words[3].parse::<u64>().unwrap() * 512
-                }
-                _ => {}
-            }
-        }
         let found = play(&mut player(Version::Ext3, greedy, true), &stream);
         assert_eq!(bytes(&found), expected, "{set}");
     }

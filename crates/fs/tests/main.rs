@@ -9,6 +9,7 @@
 )]
 
 mod allocators;
-mod files;
 mod golden;
+mod log;
+mod reiser;
 mod sync;

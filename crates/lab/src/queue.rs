@@ -218,7 +218,8 @@ pub(crate) fn unknown_sizes(table: &Table) -> BTreeSet<Parameter> {
     of_parts.chain(alignment).collect()
 }
 
-fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {
+/// A size of the drive that a profile identifies, in bytes.
+pub(crate) fn known(profile: &Profile, parameter: Parameter) -> Option<u64> {
     let answer = profile.parameters.get(&parameter)?;
     let identified = answer.verdict == Verdict::Identified;
     answer.value.as_ref().filter(|_| identified)?.bytes()

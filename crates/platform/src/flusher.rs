@@ -2,7 +2,17 @@
 
 use crate::System;
 use fathom_fs::cache::DirtyList;
-use fathom_fs::files::{FileId, PageKey};
+use fathom_fs::{FileId, PageKey};
+
+/// The list of pages to write from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Which {
+    Sealed,
+    Due,
+    Data,
+    Checkpoint,
+    Metadata,
+}
 
 /// The pages to be written back, and those being written.
 #[derive(Debug)]
@@ -11,8 +21,12 @@ pub(super) struct Flusher {
     pub(super) data: DirtyList,
     /// Data pages that the commit in progress waits for.
     pub(super) sealed: DirtyList,
-    /// Committed metadata that may be written to its place.
+    /// Data pages that somebody waits for, or that were dirty for too long.
+    pub(super) due: DirtyList,
+    /// Metadata that may be written to its place.
     pub(super) metadata: DirtyList,
+    /// Metadata that must be written to its place before operations go on.
+    pub(super) checkpoint: DirtyList,
     /// Number of requests of the flusher in flight, including those to the journal.
     pub(super) in_flight: u32,
     /// Number of write-backs among them.
@@ -30,7 +44,9 @@ impl Flusher {
         Self {
             data: DirtyList::default(),
             sealed: DirtyList::default(),
+            due: DirtyList::default(),
             metadata: DirtyList::default(),
+            checkpoint: DirtyList::default(),
             in_flight: 0,
             back_in_flight: 0,
             writing: 0,
@@ -39,30 +55,44 @@ impl Flusher {
         }
     }
 
+    pub(super) fn list(&mut self, which: Which) -> &mut DirtyList {
+        match which {
+            Which::Sealed => &mut self.sealed,
+            Which::Due => &mut self.due,
+            Which::Data => &mut self.data,
+            Which::Checkpoint => &mut self.checkpoint,
+            Which::Metadata => &mut self.metadata,
+        }
+    }
+
     /// Removes a page from write-back.
     pub(super) fn clean(&mut self, key: PageKey) {
         self.data.remove(key);
         self.sealed.remove(key);
+        self.due.remove(key);
         self.metadata.remove(key);
+        self.checkpoint.remove(key);
     }
 
     pub(super) fn forget(&mut self, file: FileId) {
         self.data.forget(file);
         self.sealed.forget(file);
+        self.due.forget(file);
     }
 
     /// Assigns all dirty data to the commit that begins. Returns the number of write-backs in flight, which the commit
     /// waits for, too.
     pub(super) fn seal(&mut self) -> u32 {
+        self.sealed.append(&mut self.due);
         self.sealed.append(&mut self.data);
         self.back_in_flight
     }
 
-    pub(super) fn sealed_is_empty(&self) -> bool {
-        self.sealed.is_empty()
+    pub(super) fn is_clean(&self) -> bool {
+        self.data_is_clean() && self.metadata.is_empty() && self.checkpoint.is_empty()
     }
 
-    pub(super) fn data_is_clean(&self) -> bool {
-        self.data.is_empty() && self.sealed.is_empty()
+    fn data_is_clean(&self) -> bool {
+        self.data.is_empty() && self.sealed.is_empty() && self.due.is_empty()
     }
 }

@@ -1,14 +1,16 @@
 //! The machine below a script: its parts, the requests in flight, and the threads that wait for pages.
 
+use super::cleaner::Cleaner;
 use super::flusher::Flusher;
-use super::journal::Journal;
-use super::task::{Job, Thread};
+use super::journal::Transactions;
+use super::mount::{Files, Mount};
+use super::task::{Job, Task, Thread};
 use crate::{Counter, Failed, System};
 use fathom_base::{Dur, EventQueue, Slab, Time};
 use fathom_block::program::{Done, Request};
 use fathom_block::{Access, Op, Tag};
 use fathom_fs::cache::{Cache, Window};
-use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey, Volume};
+use fathom_fs::{BLOCK_BYTES, FileId, METADATA, PageKey, Volume};
 use std::collections::{BTreeMap, VecDeque};
 
 /// An event at a time.
@@ -43,7 +45,10 @@ pub(super) enum Purpose {
     Through {
         thread: usize,
     },
+    /// A write of the commit, or its flush.
     Log,
+    /// The super block of the journal.
+    Super,
 }
 
 /// A request in flight.
@@ -74,6 +79,10 @@ pub(super) struct Totals {
     pub(super) commits: u64,
     pub(super) metadata_written: u64,
     pub(super) stalls: u64,
+    /// Number of blocks that cleaning has moved.
+    pub(super) cleaned: u64,
+    /// Number of times that a thread waited for the journal.
+    pub(super) journal_waits: u64,
     /// Number of writes that found no room.
     pub(super) cut_short: u64,
     pub(super) finished: Time,
@@ -83,17 +92,18 @@ pub(super) struct Totals {
 #[derive(Debug)]
 pub struct Host {
     pub(super) system: System,
-    pub(super) volume: Volume,
+    pub(super) files: Files,
     pub(super) cache: Cache,
     pub(super) flusher: Flusher,
-    pub(super) journal: Journal,
+    pub(super) journal: Transactions,
+    pub(super) cleaner: Cleaner,
     pub(super) threads: Vec<Thread>,
     pub(super) jobs: Slab<Job>,
     /// Threads that wait until fewer pages are dirty.
     pub(super) stalled: Vec<usize>,
     pub(super) events: EventQueue<Event>,
-    /// The thread whose step or write is handled: it waits for the metadata needed.
-    pub(super) current: usize,
+    /// The thread whose step or write is handled: it waits for the metadata needed. None during write-back.
+    pub(super) current: Option<usize>,
     pub(super) totals: Totals,
     /// Number of threads that have not ended.
     pub(super) running: usize,
@@ -107,7 +117,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub(super) fn new(volume: Volume, system: System, threads: usize) -> Self {
+    pub(super) fn new(mount: Mount, system: System, threads: usize) -> Self {
         let mut events = EventQueue::default();
         for thread in 0..threads {
             events.push(Time::ZERO, Event::Run(thread as u32));
@@ -115,27 +125,28 @@ impl Host {
         Self {
             cache: Cache::new(system.pages(100.0)),
             flusher: Flusher::new(&system),
-            journal: Journal::new(&volume),
+            journal: Transactions::new(&mount.volume),
+            cleaner: Cleaner::default(),
             threads: vec![Thread::default(); threads],
             jobs: Slab::default(),
             stalled: Vec::new(),
             events,
-            current: 0,
+            current: None,
             totals: Totals::default(),
             running: threads,
             in_flight: BTreeMap::new(),
             waiters: BTreeMap::new(),
-            requests: vec![VecDeque::new(); threads + 1],
+            requests: vec![VecDeque::new(); threads + 1 + usize::from(mount.volume.moves())],
             processors: vec![Time::ZERO; system.processors.max(1) as usize],
             clock: Time::ZERO,
-            volume,
+            files: Files::new(mount),
             system,
         }
     }
 
     /// Returns the file system.
     pub fn volume(&self) -> &Volume {
-        &self.volume
+        &self.files.mount.volume
     }
 
     /// Returns the page cache.
@@ -145,7 +156,7 @@ impl Host {
 
     /// The length of a file in bytes; 0 if it does not exist.
     pub fn size(&self, file: FileId) -> u64 {
-        self.volume.size(file)
+        self.volume().size(file)
     }
 
     /// The computing time of one operation.
@@ -153,14 +164,27 @@ impl Host {
         self.system.operation_time
     }
 
-    /// Number of actors: the threads and the flusher.
+    /// Number of a thread's writes to the drive in flight.
+    pub fn writes_in_flight(&self, thread: usize) -> u32 {
+        self.threads[thread].through
+    }
+
+    /// Wakes a sleeping thread now. Has no effect on a thread that does not sleep.
+    pub fn wake(&mut self, thread: usize, now: Time) {
+        if matches!(self.threads[thread].task, Task::Sleep | Task::SleepUntil(_)) {
+            self.threads[thread].task = Task::Idle;
+            self.events.push(now, Event::Run(thread as u32));
+        }
+    }
+
+    /// Number of actors: the threads, the flusher, and the cleaner of a log-structured file system.
     pub(super) fn actors(&self) -> usize {
         self.requests.len()
     }
 
     /// The actor that writes back.
     pub(super) fn flusher_actor(&self) -> usize {
-        self.requests.len() - 1
+        self.threads.len()
     }
 
     /// Takes the next event if its time has come.
@@ -180,7 +204,7 @@ impl Host {
     }
 
     fn is_over(&self) -> bool {
-        self.running == 0 && self.in_flight.is_empty() && self.is_clean()
+        self.running == 0 && self.in_flight.is_empty() && self.is_clean() && !self.cleaner.is_busy()
     }
 
     pub(super) fn take_request(&mut self, actor: usize) -> Option<Request> {
@@ -189,37 +213,50 @@ impl Host {
 
     /// Issues a request.
     pub(super) fn request(&mut self, actor: usize, op: Op, offset: u64, io: Io, now: Time) {
-        let len = u64::from(io.pages) * BLOCK_BYTES;
-        let access = Access::new(Time::ZERO, op, offset, len);
+        let access = Access::new(Time::ZERO, op, offset, u64::from(io.pages) * BLOCK_BYTES);
         let tag = Tag {
             process: actor as u32,
             sync: actor != self.flusher_actor(),
-            fua: false,
-            direct: false,
+            ..Tag::default()
         };
+        self.issue(actor, access, tag, io, now);
+    }
+
+    /// Issues a request with a tag of its own.
+    pub(super) fn issue(&mut self, actor: usize, access: Access, tag: Tag, io: Io, now: Time) {
+        let (op, offset) = (access.op, access.offset);
         self.in_flight.insert((op, offset), io);
-        self.requests[actor].push_back(Request {
+        let request = Request {
             access,
             tag,
             asked: now,
             counts: Time::ZERO,
             data: None,
-        });
+        };
+        self.ask(actor, request);
+    }
+
+    /// Passes a request on for an actor.
+    pub(super) fn ask(&mut self, actor: usize, request: Request) {
+        self.requests[actor].push_back(request);
     }
 
     /// Loads the pages of a window that are not in memory, with one request for each contiguous run.
     pub(super) fn load(&mut self, actor: usize, file: FileId, window: Window, now: Time) {
-        let pages = if file == fathom_fs::files::METADATA {
-            window.page + window.pages
-        } else {
-            self.volume.pages(file)
+        let pages = match file {
+            METADATA => u32::MAX,
+            file => self.size(file).div_ceil(BLOCK_BYTES) as u32,
         };
         let end = window.page.saturating_add(window.pages).min(pages);
         let mut page = window.page;
         while page < end {
             let first = PageKey { file, page };
-            let piece = self.volume.run(first, end - page);
-            let (offset, most) = piece.unwrap_or((0, 1));
+            let Some((offset, most)) = self.files.run(first, end - page) else {
+                // A hole: a page of zeros.
+                self.cache.set(first, |_| {});
+                page += 1;
+                continue;
+            };
             let io = |pages| Io {
                 purpose: Purpose::Load,
                 first,
@@ -227,7 +264,7 @@ impl Host {
             };
             let absent = io(most).keys().take_while(|&k| self.cache.get(k).is_none());
             let absent = absent.count() as u32;
-            if absent > 0 && piece.is_some() {
+            if absent > 0 {
                 io(absent)
                     .keys()
                     .for_each(|key| self.cache.set(key, |s| s.loading = true));
@@ -263,18 +300,34 @@ impl Host {
     }
 
     /// Handles the completion of a request.
-    pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), Failed> {
-        let (op, offset) = (done.access.op, done.access.offset);
+    pub(super) fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Failed> {
         let now = done.completed.max(self.clock);
+        match actor > self.flusher_actor() {
+            true => self.cleaned(),
+            false => self.complete(done.access, now)?,
+        }
+        self.clock = now;
+        self.pump(now);
+        self.unstall(now);
+        self.wake_syncers(now);
+        if self.is_over() {
+            self.totals.finished = now;
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, access: &Access, now: Time) -> Result<(), Failed> {
+        let (op, offset) = (access.op, access.offset);
         let io = self.in_flight.remove(&(op, offset));
         let io = io.ok_or(Failed::Stray { offset })?;
         match io.purpose {
             Purpose::Load => {}
-            Purpose::Back { generation } => self.written(io.pages, generation),
+            Purpose::Back { generation } => self.written(io, generation),
             Purpose::Through { thread } => self.settled(thread, io.pages, now),
             Purpose::Log => self.logged(),
+            Purpose::Super => self.flusher.in_flight -= 1,
         }
-        if io.purpose != Purpose::Log {
+        if !matches!(io.purpose, Purpose::Log | Purpose::Super) {
             for key in io.keys() {
                 if self.cache.get(key).is_some() {
                     self.cache.set(key, |state| match op {
@@ -284,12 +337,6 @@ impl Host {
                 }
                 self.wake_waiters(key, now);
             }
-        }
-        self.clock = now;
-        self.pump(now);
-        self.unstall(now);
-        if self.is_over() {
-            self.totals.finished = now;
         }
         Ok(())
     }
@@ -306,9 +353,16 @@ impl Host {
             bytes("taken-along-bytes", t.taken_along),
             bytes("journal-metadata-bytes", t.committed),
             bytes("metadata-written-bytes", t.metadata_written),
+            bytes("cleaned-bytes", t.cleaned),
             Counter::count("commits", t.commits, ""),
             Counter::count("stalls", t.stalls, ""),
+            Counter::count("waits-for-journal", t.journal_waits, ""),
             Counter::count("writes-without-room", t.cut_short, ""),
+            Counter::count(
+                "allocator-memory",
+                self.volume().allocator().memory_bytes(),
+                "B",
+            ),
             Counter::seconds("everything-written", t.finished.since(Time::ZERO)),
         ]
     }

@@ -1,10 +1,9 @@
 //! A script on a machine, as a program for the run loop.
 
 use crate::host::Event;
-use crate::{Counter, Failed, Host, Step, System};
+use crate::{Counter, Failed, Host, Mount, Step, System};
 use fathom_base::Time;
 use fathom_block::program::{Done, Next, Program};
-use fathom_fs::files::Volume;
 
 /// The behaviour of the threads of a program: the part of a benchmark that is independent of cache and drive.
 pub trait Script {
@@ -41,8 +40,8 @@ pub struct Machine<S> {
 
 impl<S: Script> Machine<S> {
     /// Starts all threads with an empty cache.
-    pub fn new(script: S, volume: Volume, system: System) -> Self {
-        let host = Host::new(volume, system, script.threads());
+    pub fn new(script: S, mount: Mount, system: System) -> Self {
+        let host = Host::new(mount, system, script.threads());
         Self { script, host }
     }
 
@@ -90,8 +89,8 @@ impl<S: Script> Program for Machine<S> {
         })
     }
 
-    fn done(&mut self, _actor: usize, done: Done<'_>) -> Result<(), Failed> {
-        self.host.done(done)
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), Failed> {
+        self.host.done(actor, done)
     }
 
     fn part(&self, now: Time) -> Option<f64> {

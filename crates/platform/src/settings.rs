@@ -1,7 +1,7 @@
 //! The settings of the machine under a program: memory, write-back, read-ahead and processors.
 
 use fathom_base::{BadValue, Bytes, Dur, defaults, want};
-use fathom_fs::files::BLOCK_BYTES;
+use fathom_fs::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
 defaults! {
@@ -17,10 +17,15 @@ defaults! {
         /// Dirty pages and pages being written, in percent of the memory, above which writers to files wait
         /// (`vm.dirty_ratio`: 10 from Linux 2.6.22 on, 40 before).
         pub dirty_percent: f64 = 10.0,
-        /// Time from the first change of a transaction to its commit (`commit=` of ext3).
-        pub commit: Dur = Dur::ms(5_000),
-        /// Time from the commit of metadata until it is written to its place (`vm.dirty_expire_centisecs`).
+        /// Time from the first change of a transaction to its commit (`commit=`); if omitted, that of the file system: 5 s
+        /// for ext3 and ext4, 30 s for ReiserFS, 60 s for the checkpoint of a log-structured one.
+        pub commit: Option<Dur> = None,
+        /// Time after which dirty data is written, and committed metadata is written to its place
+        /// (`vm.dirty_expire_centisecs`).
         pub expire: Dur = Dur::ms(30_000),
+        /// Whether the drive's cache is flushed before a commit record, which is then forced to the medium (`barrier=1`,
+        /// the default of ext4 and of ext3 from Linux 3.1 on).
+        pub barriers: bool = false,
         /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
         pub window: u32 = 128,
         /// Maximum length of a write-back, which consists of contiguous pages.
@@ -65,9 +70,9 @@ impl System {
             || "must be at least `background-percent` and at most 100".into(),
         )?;
         want(
-            self.commit > Dur::ZERO,
+            self.commit.is_none_or(|commit| commit > Dur::ZERO),
             "system.commit",
-            self.commit,
+            self.commit.unwrap_or_default(),
             || "must be above zero".into(),
         )?;
         want(self.window > 0, "system.window", self.window, || {

@@ -1,7 +1,7 @@
 //! The steps of a thread, and the reasons for which a program of file operations ends early.
 
-use fathom_base::Dur;
-use fathom_fs::files::{FileId, Full};
+use fathom_base::{Dur, Time};
+use fathom_fs::{FileId, FsError};
 
 /// The next step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,17 @@ pub enum Step {
         /// Maximum number of writes in flight.
         at_most: u32,
     },
+    /// Waits until a file is on the drive: its data and its inode (`fsync`).
+    Sync {
+        /// The file.
+        file: FileId,
+    },
+    /// Waits until everything is on the drive: data, journal, then metadata at its place (`sync`).
+    SyncAll,
     /// Waits until [`crate::Host::wake`].
     Sleep,
+    /// Waits until a time, or until [`crate::Host::wake`] if that is earlier.
+    SleepUntil(Time),
     /// Ends the thread.
     End,
 }
@@ -70,11 +79,11 @@ impl Step {
 }
 
 /// The reason for which a program ended early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
-    /// No room for a directory, or for a write to the drive.
-    #[error("the file system is full: {0}; use fewer or shorter files, or fill the drive less")]
-    Full(#[from] Full),
+    /// The file system refused an operation: no room, mostly.
+    #[error("the file system: {0}; use fewer or shorter files, or fill the drive less")]
+    Refused(#[from] FsError),
     /// A completion matches no request.
     #[error("an answer came for byte {offset}, where nothing was in flight")]
     Stray {

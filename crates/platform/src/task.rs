@@ -2,7 +2,7 @@
 
 use fathom_base::{Dur, Time};
 use fathom_fs::cache::ReadAhead;
-use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
+use fathom_fs::{BLOCK_BYTES, FileId, PageKey};
 
 /// A thread.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,8 @@ pub(super) struct Thread {
     pub(super) awaits: Vec<PageKey>,
     /// Number of its writes to the drive in flight.
     pub(super) through: u32,
+    /// Whether it has changed metadata since it last went on.
+    pub(super) changed: bool,
     /// End of its computing, whatever wakes it before.
     pub(super) computes: Time,
 }
@@ -26,7 +28,9 @@ pub(super) enum Task {
     Write(Writing),
     Through(Job, u32),
     Settle(u32),
+    Sync(Syncing),
     Sleep,
+    SleepUntil(Time),
     End,
 }
 
@@ -53,6 +57,17 @@ impl Reading {
         let end = self.call.saturating_mul(calls).saturating_add(self.from);
         end.min(self.until).div_ceil(BLOCK_BYTES) as u32 - self.page
     }
+}
+
+/// What a sync waits for. A file, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Syncing {
+    /// The dirty data.
+    Data(Option<FileId>),
+    /// The end of the commit with this number.
+    Commit(Option<FileId>, u64),
+    /// All metadata at its place.
+    Metadata,
 }
 
 /// A write to the cache.

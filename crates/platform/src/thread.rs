@@ -1,12 +1,13 @@
 //! Threads: their tasks, executed page by page.
 
 use super::host::{Event, Io, Purpose, Waiter};
+use super::mount::metadata;
 use super::task::{Job, Reading, Task, Writing};
 use crate::{Failed, Host, Step};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 use fathom_fs::cache::{ReadAhead, Window};
-use fathom_fs::files::{BLOCK_BYTES, FileId, PageKey};
+use fathom_fs::{BLOCK_BYTES, FileId, FsError, PageKey};
 
 /// Number of pages that a thread reads or writes before it computes, checks the limit on dirty pages and lets others
 /// continue (`ratelimit_pages` of Linux).
@@ -37,11 +38,12 @@ impl Host {
                 len,
                 call,
             } => self.begin_read(file, from, len, call, now),
-            Step::Write { file, from, len } => Task::Write(Writing {
-                file,
-                at: from,
-                end: from + len,
-            }),
+            Step::Write { file, from, len } => {
+                self.open_to_write(file, true);
+                let end = from + len;
+                let at = from;
+                Task::Write(Writing { file, at, end })
+            }
             Step::WriteThrough {
                 file,
                 from,
@@ -58,7 +60,13 @@ impl Host {
                 Task::Through(job, at_most.max(1))
             }
             Step::Settle { at_most } => Task::Settle(at_most),
+            Step::Sync { file } => self.begin_sync(Some(file)),
+            Step::SyncAll => self.begin_sync(None),
             Step::Sleep => Task::Sleep,
+            Step::SleepUntil(at) => {
+                self.events.push(at.max(now), Event::Run(thread as u32));
+                Task::SleepUntil(at)
+            }
             Step::End => {
                 self.running -= 1;
                 self.totals.finished = now;
@@ -69,10 +77,9 @@ impl Host {
     }
 
     fn begin_read(&mut self, file: FileId, from: u64, len: u64, call: u64, now: Time) -> Task {
-        if self.system.access_times
-            && let Some(inode) = self.volume.inode_page(file)
-        {
-            self.change(inode, now);
+        if self.system.access_times {
+            self.files.mount.volume.touch(file);
+            self.note_changes(now);
         }
         let end = from.saturating_add(len).min(self.size(file));
         let pages = pages(from, end.max(from));
@@ -90,8 +97,12 @@ impl Host {
 
     /// Continues a thread until it waits. Returns true if it has finished its step.
     pub(super) fn go_on(&mut self, thread: usize, now: Time) -> Result<bool, Failed> {
-        self.current = thread;
-        if now < self.threads[thread].computes {
+        self.current = Some(thread);
+        self.files
+            .mount
+            .volume
+            .on_processor(thread as u32 % self.system.processors);
+        if now < self.threads[thread].computes || self.waits_for_journal(thread) {
             return Ok(false);
         }
         loop {
@@ -108,7 +119,14 @@ impl Host {
                 Task::Settle(at_most) if self.threads[thread].through <= at_most => {
                     (Task::Idle, Pace::On)
                 }
-                Task::Settle(_) | Task::Sleep | Task::End => (task, Pace::Wait),
+                Task::Sync(syncing) => match self.sync(syncing, now) {
+                    None => (Task::Idle, Pace::On),
+                    Some(rest) => (Task::Sync(rest), Pace::Wait),
+                },
+                Task::SleepUntil(at) if now >= at => (Task::Idle, Pace::On),
+                Task::Settle(_) | Task::Sleep | Task::SleepUntil(_) | Task::End => {
+                    (task, Pace::Wait)
+                }
             };
             self.threads[thread].task = task;
             match pace {
@@ -136,11 +154,39 @@ impl Host {
         false
     }
 
-    /// Makes the current thread wait until a page is in memory. Loads the page if necessary.
+    /// Makes a thread that has changed metadata wait while the journal is full. Returns true if it waits.
+    fn waits_for_journal(&mut self, thread: usize) -> bool {
+        if !(self.threads[thread].changed && self.must_wait()) {
+            self.threads[thread].changed = false;
+            return false;
+        }
+        self.totals.journal_waits += 1;
+        self.journal.waiting.push(thread);
+        true
+    }
+
+    /// Returns whether an operation that changes metadata must wait for the journal or for cleaning.
+    pub(super) fn must_wait(&self) -> bool {
+        self.journal.must_wait() || self.cleaner.is_busy()
+    }
+
+    /// Continues the threads that waited for the journal.
+    pub(super) fn wake_for_journal(&mut self, now: Time) {
+        if !self.journal.waiting.is_empty() && !self.must_wait() {
+            for thread in std::mem::take(&mut self.journal.waiting) {
+                self.events.push(now, Event::Run(thread as u32));
+            }
+        }
+    }
+
+    /// Makes the current thread wait until a page is in memory. Loads the page if necessary. Write-back loads pages
+    /// without waiting for them.
     pub(super) fn need(&mut self, key: PageKey, now: Time) {
-        self.load_missing(self.current, key, now);
-        if self.cache.get(key).is_some_and(|state| state.loading) {
-            self.threads[self.current].awaits.push(key);
+        self.load_missing(self.current.unwrap_or(self.flusher_actor()), key, now);
+        if let Some(thread) = self.current
+            && self.cache.get(key).is_some_and(|state| state.loading)
+        {
+            self.threads[thread].awaits.push(key);
         }
     }
 
@@ -161,6 +207,7 @@ impl Host {
             let in_memory = self.cache.get(key);
             let window = match in_memory {
                 Some(_) => task.ahead.reached(task.page),
+                None if self.must_look_up(thread, key, now) => return (Task::Read(task), Pace::On),
                 None => {
                     let wanted = task.wanted();
                     Some(task.ahead.missing(task.page, wanted))
@@ -185,6 +232,14 @@ impl Host {
         (task, Pace::After(takes))
     }
 
+    /// Returns whether the block of metadata that maps a page is not in memory yet. Loads it.
+    fn must_look_up(&mut self, thread: usize, key: PageKey, now: Time) -> bool {
+        if let Some(block) = self.volume().mapped_by(key.file, key.page) {
+            self.need(metadata(block), now);
+        }
+        !self.threads[thread].awaits.is_empty()
+    }
+
     /// Pages that are written partially and exist on the drive: they must be read first.
     fn in_part(&self, file: FileId, from: u64, end: u64) -> impl Iterator<Item = PageKey> {
         let size = self.size(file);
@@ -203,6 +258,7 @@ impl Host {
         now: Time,
     ) -> Result<(Task, Pace), Failed> {
         if task.at >= task.end {
+            self.open_to_write(task.file, false);
             return Ok((Task::Idle, Pace::On));
         }
         if self.is_over_limit() {
@@ -217,11 +273,12 @@ impl Host {
         if !self.threads[thread].awaits.is_empty() {
             return Ok((Task::Write(task), Pace::On));
         }
-        match self.grow(task.file, end, now) {
+        match self.grow(task.file, task.at, end, now) {
             Ok(()) => {}
             // The system call that writes fails here; the modelled programs do not check that.
-            Err(Failed::Full(_)) => {
+            Err(Failed::Refused(FsError::Full { .. })) => {
                 self.totals.cut_short += 1;
+                self.open_to_write(task.file, false);
                 return Ok((Task::Idle, Pace::On));
             }
             Err(error) => return Err(error),
@@ -230,7 +287,7 @@ impl Host {
         let takes = self.system.page_time * u64::from(written.end - written.start);
         for page in written {
             let file = task.file;
-            self.soil(PageKey { file, page });
+            self.soil(PageKey { file, page }, now);
         }
         task.at = end;
         Ok((Task::Write(task), Pace::After(takes)))
@@ -273,8 +330,10 @@ impl Host {
             return Ok(());
         }
         self.jobs.remove(id);
-        self.current = thread;
-        self.grow(file, end, now)?;
+        self.current = Some(thread);
+        self.grow(file, from, end, now)?;
+        let all = pages(from, end);
+        self.place(file, all.start, all.end - all.start, now)?;
         for key in keys {
             let dirty = self.cache.get(key).is_some_and(|state| state.dirty);
             self.totals.taken_along += u64::from(dirty);
@@ -284,17 +343,17 @@ impl Host {
                 state.writing = true;
             });
         }
-        self.issue(thread, file, pages(from, end), now);
+        self.write_pages(thread, file, pages(from, end), now);
         Ok(())
     }
 
     /// Issues a write of a thread to the drive, with one request for each contiguous piece.
-    fn issue(&mut self, thread: usize, file: FileId, pages: std::ops::Range<u32>, now: Time) {
+    fn write_pages(&mut self, thread: usize, file: FileId, pages: std::ops::Range<u32>, now: Time) {
         self.threads[thread].through -= 1;
         let mut page = pages.start;
         while page < pages.end {
             let first = PageKey { file, page };
-            let Some((offset, run)) = self.volume.run(first, pages.end - page) else {
+            let Some((offset, run)) = self.files.run(first, pages.end - page) else {
                 return;
             };
             let io = Io {
@@ -331,19 +390,6 @@ impl Host {
             for thread in std::mem::take(&mut self.stalled) {
                 self.events.push(now, Event::Run(thread as u32));
             }
-        }
-    }
-
-    /// Number of a thread's writes to the drive in flight.
-    pub fn writes_in_flight(&self, thread: usize) -> u32 {
-        self.threads[thread].through
-    }
-
-    /// Wakes a sleeping thread now. Has no effect on a thread that does not sleep.
-    pub fn wake(&mut self, thread: usize, now: Time) {
-        if matches!(self.threads[thread].task, Task::Sleep) {
-            self.threads[thread].task = Task::Idle;
-            self.events.push(now, Event::Run(thread as u32));
         }
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! They form one program, because each additional program would have to be linked separately.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says what it skips"
+)]
 
 #[path = "fio/main.rs"]
 mod fio;
@@ -14,6 +18,8 @@ mod generate_statistics;
 #[path = "../../platform/tests/program/mod.rs"]
 mod program;
 mod program_filebench;
+mod program_filebench_language;
+mod program_golden;
 mod program_postmark;
 mod step_by_hand;
 mod step_properties;

@@ -32,15 +32,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "platform",
-            "workload", "run", "hostio", "probe", "report",
+            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "fs",
+            "platform", "workload", "run", "hostio", "probe", "report",
         ],
     ),
     (
         "cli",
         &[
-            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "platform",
-            "workload", "run", "hostio", "probe", "report", "lab", "ext",
+            "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "fs",
+            "platform", "workload", "run", "hostio", "probe", "report", "lab", "ext",
         ],
     ),
     ("xtask", &[]),

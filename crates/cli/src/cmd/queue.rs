@@ -7,8 +7,10 @@ use crate::failure::Failure;
 use crate::{input, out};
 use fathom_iosched::QueueConfig;
 use fathom_lab::queue::{QueueError, from_table};
-use fathom_lab::store::{self, SetKind};
+use fathom_lab::source::Workload;
+use fathom_lab::store::{self, Loaded, SetKind};
 use fathom_lab::target::QueueDepth;
+use fathom_probe::Profile;
 
 /// Name that stands for no block layer.
 pub(super) const NONE: &str = "none";
@@ -23,17 +25,32 @@ pub(super) fn of_stack(args: &QueueArgs) -> Result<Option<QueueConfig>, Failure>
     described(args, QueueError::help_by_name)
 }
 
+/// Reads the profile of the drive, if one is given.
+fn profile(args: &QueueArgs) -> Result<Option<Loaded<Profile>>, Failure> {
+    let Some(path) = args.profile.as_deref() else {
+        return Ok(None);
+    };
+    input::profile(path)?;
+    made::only(&[SetKind::Measurement], path, "--profile")
+        .map_err(|failure| failure.help("measure the drive: fathom probe TARGET --out DIR"))?;
+    Ok(Some(store::load_profile(path)?))
+}
+
+/// Gives a program what its allocator needs of the drive's profile.
+pub(super) fn tell(workload: &mut Workload, args: &QueueArgs) -> Result<(), Failure> {
+    if workload.lacks_logical_block()
+        && let Some(profile) = profile(args)?
+    {
+        workload.take_logical_block(&out::loaded(profile));
+    }
+    Ok(())
+}
+
 fn described(
     args: &QueueArgs,
     help: fn(&QueueError) -> String,
 ) -> Result<Option<QueueConfig>, Failure> {
-    if let Some(path) = &args.profile {
-        input::profile(path)?;
-        made::only(&[SetKind::Measurement], path, "--profile")
-            .map_err(|failure| failure.help("measure the drive: fathom probe TARGET --out DIR"))?;
-    }
-    let profile = args.profile.as_deref().map(store::load_profile);
-    let profile = profile.transpose()?;
+    let profile = profile(args)?;
     if args.sched.as_deref() == Some(NONE) {
         if args.split.is_some() {
             let message = "`--sched none` is no block layer, and splits nothing";

@@ -33,7 +33,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(allocator) = &args.image.alloc {
         return image::run(args, allocator);
     }
-    let workload = workload::of(&args.workload)?;
+    let mut workload = workload::of(&args.workload)?;
+    queue::tell(&mut workload, &args.queue)?;
     options::check_run(args, &workload.kind)?;
     for note in workload.job_notes()? {
         out::note(&format!("note: {note}"));

@@ -68,6 +68,10 @@ fn of_name(name: &str) -> Result<Workload, Failure> {
             input::text(path)?;
             Ok(Workload::of_jobs(path))
         }
+        FileKind::Model => {
+            input::text(path)?;
+            Ok(Workload::of_model(path)?)
+        }
         FileKind::Workload | FileKind::Toml => {
             input::text(path)?;
             Ok(Workload::from_file(path)?)

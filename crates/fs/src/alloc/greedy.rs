@@ -80,8 +80,19 @@ impl GreedySpace {
         Some(run)
     }
 
+    /// Notes that another one has taken blocks.
+    pub(super) fn taken(&mut self, extent: Extent) {
+        self.change(extent, false);
+    }
+
     fn emptiest(&self) -> Option<u32> {
         self.order.last().map(|&(_, Reverse(index))| index)
+    }
+
+    /// The logical block with the most free blocks of those that are not among some; `None` if no other has any.
+    pub(super) fn emptiest_but(&self, not: &[u32]) -> Option<u32> {
+        let all = self.order.iter().rev().map(|&(_, Reverse(index))| index);
+        all.into_iter().find(|index| !not.contains(index))
     }
 
     /// The blocks of the volume in a logical block.
@@ -149,6 +160,7 @@ mod tests {
             after: None,
             extents: false,
             inode: 0,
+            parent: FileId(1),
             processor: 0,
         }
     }

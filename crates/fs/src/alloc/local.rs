@@ -91,6 +91,7 @@ mod tests {
             after: None,
             extents: true,
             inode: 0,
+            parent: FileId(1),
             processor: 0,
         };
         // Four logical blocks of 8 with 8, 2, 3 and 8 free blocks.

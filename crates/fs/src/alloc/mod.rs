@@ -1,18 +1,25 @@
 //! Block allocators, one a file, behind one trait: which free blocks new data and metadata get.
 //!
-//! An allocator does not know what a file system writes where (that is [`crate::ext`]) and never moves a block that is in
-//! use. What it has set aside is not free in [`Space`], and is lost when the volume is mounted again, as in a kernel.
+//! An allocator does not know what a file system writes where (that is [`crate::ext`] and [`crate::reiser`]) and never
+//! moves a block that is in use. What it has set aside is not free in [`Space`], and is lost when the volume is mounted
+//! again, as in a kernel.
 
+mod apart;
 mod buddy;
 mod ext3;
 mod ext4;
 mod greedy;
 mod local;
+mod reclaim;
+mod reiser;
 
+pub use apart::GreedyData;
 pub use ext3::Ext3;
 pub use ext4::{Ext4, Ext4Settings};
 pub use greedy::{GreedySpace, PAPER_ENTRY_BYTES};
 pub use local::GreedyLocal;
+pub use reclaim::ReclaimUnits;
+pub use reiser::Reiser;
 
 use crate::block::{Extent, FileId};
 use crate::space::Space;
@@ -46,14 +53,16 @@ pub struct Want {
     pub size: u64,
     /// Whether the file is open for writing.
     pub open: bool,
-    /// Where the format would put the file: the beginning of the inode's group, or the left neighbour in the tree.
+    /// Where the format would put the file: the beginning of the inode's group, or the place of the packing locality.
     pub home: u64,
     /// The block of the nearest page before `page` that has one.
     pub after: Option<u64>,
     /// Whether the file is mapped by extents: the allocator then knows its neighbours.
     pub extents: bool,
-    /// The number of the inode; of its directory for [`What::Node`].
+    /// The number of the inode; in ReiserFS the packing locality.
     pub inode: u32,
+    /// The directory of the file.
+    pub parent: FileId,
     /// The processor that asks.
     pub processor: u32,
 }

@@ -1,6 +1,7 @@
 //! Dirty pages in the order of write-back: files in the order in which they became dirty, pages by offset.
 
-use crate::files::{FileId, PageKey};
+use crate::block::{FileId, PageKey};
+use fathom_base::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The pages to be written back.
@@ -16,6 +17,8 @@ pub struct DirtyList {
 struct Pages {
     /// The sequence number of the file.
     came: u64,
+    /// When its first page became dirty.
+    since: Time,
     pages: BTreeSet<u32>,
 }
 
@@ -25,17 +28,56 @@ impl DirtyList {
         self.pages.is_empty()
     }
 
-    /// Adds a page. If its file has no page in the list, the file goes behind all others.
-    pub fn add(&mut self, key: PageKey) {
+    /// Adds a page that became dirty now. If its file has no page in the list, the file goes behind all others. Returns
+    /// whether it has gone there.
+    pub fn add(&mut self, key: PageKey, now: Time) -> bool {
+        let before = self.next;
         let file = self.pages.entry(key.file).or_insert_with(|| {
             self.next += 1;
             self.order.insert(self.next, key.file);
             Pages {
                 came: self.next,
+                since: now,
                 pages: BTreeSet::new(),
             }
         });
         file.pages.insert(key.page);
+        self.next > before
+    }
+
+    /// Returns whether a file has a page in the list.
+    pub fn has(&self, file: FileId) -> bool {
+        self.pages.contains_key(&file)
+    }
+
+    /// The pages of a file in the list.
+    pub fn pages_of(&self, file: FileId) -> impl Iterator<Item = u32> + '_ {
+        let pages = self.pages.get(&file);
+        pages
+            .into_iter()
+            .flat_map(|file| file.pages.iter().copied())
+    }
+
+    /// The files in the list, in order.
+    pub fn files(&self) -> impl Iterator<Item = FileId> + '_ {
+        self.order.values().copied()
+    }
+
+    /// The first file, and when its first page became dirty.
+    pub fn oldest(&self) -> Option<(FileId, Time)> {
+        let file = *self.order.values().next()?;
+        Some((file, self.pages.get(&file)?.since))
+    }
+
+    /// Moves all pages of a file behind those of this list.
+    pub fn take(&mut self, other: &mut DirtyList, file: FileId) {
+        let Some(of) = other.pages.get(&file).cloned() else {
+            return;
+        };
+        other.forget(file);
+        for page in of.pages {
+            self.add(PageKey { file, page }, of.since);
+        }
     }
 
     /// Removes a page if it is in the list.
@@ -57,11 +99,8 @@ impl DirtyList {
 
     /// Moves all pages of another list behind those of this one.
     pub fn append(&mut self, other: &mut DirtyList) {
-        for file in std::mem::take(&mut other.order).into_values() {
-            let pages = other.pages.remove(&file).map(|file| file.pages);
-            for page in pages.unwrap_or_default() {
-                self.add(PageKey { file, page });
-            }
+        while let Some((file, _)) = other.oldest() {
+            self.take(other, file);
         }
     }
 

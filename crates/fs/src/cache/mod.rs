@@ -11,10 +11,10 @@ mod read_ahead;
 pub use dirty::DirtyList;
 pub use read_ahead::{ReadAhead, Window};
 
-use crate::files::{FileId, PageKey};
+use crate::block::{FileId, METADATA, PageKey};
 use fathom_base::Slab;
 use fathom_base::links::{Links, List, NONE};
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 /// The state of a page in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,9 @@ struct Page {
 pub struct Cache {
     pages: Slab<Page>,
     /// The slots of each file's pages; [`NONE`] for a page that is not in memory.
-    files: BTreeMap<FileId, Vec<u32>>,
+    files: FxHashMap<FileId, Vec<u32>>,
+    /// The slots of the pages of metadata in memory: few of the blocks of a volume hold some.
+    metadata: FxHashMap<u32, u32>,
     /// The evictable pages in order of use.
     evictable: List,
     links: Links,
@@ -60,7 +62,8 @@ impl Cache {
     pub fn new(capacity: u32) -> Self {
         Self {
             pages: Slab::default(),
-            files: BTreeMap::new(),
+            files: FxHashMap::default(),
+            metadata: FxHashMap::default(),
             evictable: List::default(),
             links: Links::default(),
             capacity,
@@ -74,6 +77,9 @@ impl Cache {
     }
 
     fn find(&self, key: PageKey) -> Option<u32> {
+        if key.file == METADATA {
+            return self.metadata.get(&key.page).copied();
+        }
         let place = *self.files.get(&key.file)?.get(key.page as usize)?;
         (place != NONE).then_some(place)
     }
@@ -126,15 +132,43 @@ impl Cache {
         dropped
     }
 
+    /// Drops a page whose content is of no use any more. One that is being read or written stays, and is not dirty.
+    pub fn discard(&mut self, key: PageKey) {
+        let Some(state) = self.get(key) else {
+            return;
+        };
+        self.set(key, |state| (state.dirty, state.held) = (false, false));
+        if state.loading || state.writing {
+            return;
+        }
+        if let Some(place) = self.find(key) {
+            self.pages.remove(place);
+            self.links.detach(&mut self.evictable, place);
+            self.unlink(key);
+        }
+    }
+
+    fn unlink(&mut self, key: PageKey) {
+        if key.file == METADATA {
+            self.metadata.remove(&key.page);
+        } else if let Some(places) = self.files.get_mut(&key.file) {
+            places[key.page as usize] = NONE;
+        }
+    }
+
     /// Adds a page as an evictable one.
     fn insert(&mut self, key: PageKey) -> u32 {
         let state = State::default();
         let place = self.pages.insert(Page { key, state });
-        let places = self.files.entry(key.file).or_default();
-        if places.len() <= key.page as usize {
-            places.resize(key.page as usize + 1, NONE);
+        if key.file == METADATA {
+            self.metadata.insert(key.page, place);
+        } else {
+            let places = self.files.entry(key.file).or_default();
+            if places.len() <= key.page as usize {
+                places.resize(key.page as usize + 1, NONE);
+            }
+            places[key.page as usize] = place;
         }
-        places[key.page as usize] = place;
         self.links.append(&mut self.evictable, place);
         place
     }
@@ -146,9 +180,7 @@ impl Cache {
         {
             let place = self.evictable.oldest;
             self.links.detach(&mut self.evictable, place);
-            if let Some(places) = self.files.get_mut(&key.file) {
-                places[key.page as usize] = NONE;
-            }
+            self.unlink(key);
         }
     }
 }

@@ -29,6 +29,9 @@ struct Block {
 pub(crate) struct Directory {
     blocks: Vec<Block>,
     count: usize,
+    /// No block before this one has room for an entry of `none_needs` bytes.
+    none_before: usize,
+    none_needs: u16,
 }
 
 /// Bytes of the entry of a name.
@@ -50,6 +53,8 @@ impl Directory {
         Self {
             blocks: vec![Block { entries, longest }],
             count: 0,
+            none_before: 0,
+            none_needs: 0,
         }
     }
 
@@ -76,13 +81,18 @@ impl Directory {
     /// Enters a name. Returns the index of the block; `None` if no block has room.
     pub(crate) fn enter(&mut self, name_bytes: usize, file: FileId) -> Option<u32> {
         let needs = needs(name_bytes);
-        for (index, block) in self.blocks.iter_mut().enumerate() {
-            if block.longest >= needs && block.enter(needs, file) {
-                self.count += 1;
-                return Some(index as u32);
-            }
-        }
-        None
+        let from = if needs >= self.none_needs {
+            self.none_before
+        } else {
+            0
+        };
+        let mut blocks = self.blocks.iter_mut().enumerate().skip(from);
+        let found = blocks.find_map(|(index, block)| {
+            (block.longest >= needs && block.enter(needs, file)).then_some(index)
+        });
+        (self.none_before, self.none_needs) = (found.unwrap_or(self.blocks.len()), needs);
+        self.count += usize::from(found.is_some());
+        found.map(|index| index as u32)
     }
 
     /// Removes the entry of a file. Returns the index of its block.
@@ -90,6 +100,7 @@ impl Directory {
         let block = self.blocks.get_mut(near as usize)?;
         let at = block.entries.iter().position(|entry| entry.file == file)?;
         self.count -= 1;
+        self.none_before = self.none_before.min(near as usize);
         let entry = block.entries[at];
         let hole = if at == 0 {
             let first = &mut block.entries[0];

@@ -82,11 +82,12 @@ fn is_power(of: u64, mut number: u64) -> bool {
 }
 
 impl Geometry {
-    /// Lays out a volume of `blocks` blocks.
+    /// Lays out a volume whose blocks are all free.
     ///
     /// # Errors
     /// [`FsError::TooSmall`].
-    pub(crate) fn new(format: ExtFormat, blocks: u64) -> Result<(Self, Space), FsError> {
+    pub(crate) fn new(format: ExtFormat, space: &mut Space) -> Result<Self, FsError> {
+        let blocks = space.blocks();
         let groups = blocks.div_ceil(GROUP_BLOCKS);
         let inodes_per_block = BLOCK_BYTES / format.inode_bytes.clamp(128, BLOCK_BYTES);
         let per_group = GROUP_BLOCKS * BLOCK_BYTES / format.bytes_per_inode.max(1024);
@@ -122,12 +123,11 @@ impl Geometry {
         if blocks < least {
             return Err(FsError::TooSmall { blocks, least });
         }
-        let mut space = Space::new(blocks);
-        geometry.lay_out(&mut space);
+        geometry.lay_out(space);
         if format.version != Version::Ext2 {
-            geometry.place_journal(&mut space, journal)?;
+            geometry.place_journal(space, journal)?;
         }
-        Ok((geometry, space))
+        Ok(geometry)
     }
 
     /// Blocks of the bitmaps and inode tables of `groups` groups from `first` on, and of what lies before them.

@@ -7,11 +7,10 @@
 
 mod directory;
 mod geometry;
+mod held;
 mod inodes;
+mod layout;
 mod nodes;
 
-pub(crate) use directory::Directory;
-pub(crate) use geometry::Geometry;
 pub use geometry::{ExtFormat, Version};
-pub(crate) use inodes::Inodes;
-pub(crate) use nodes::Nodes;
+pub(crate) use layout::Ext;

@@ -37,6 +37,20 @@ impl Nodes {
         way
     }
 
+    /// Number of indirect blocks on the way to a page that are on no way to an earlier page.
+    pub(crate) fn first_used_by(page: u64) -> u64 {
+        match page.checked_sub(DIRECT) {
+            Some(behind) if behind.is_multiple_of(POINTERS) => match behind / POINTERS {
+                0 => 1,
+                // The first one of the third level needs one of the second as well.
+                leaf if leaf == 1 + POINTERS => 3,
+                leaf if (leaf - 1).is_multiple_of(POINTERS) => 2,
+                _ => 1,
+            },
+            _ => 0,
+        }
+    }
+
     /// The blocks that a file with indirect blocks needs for these pages and does not have, roots first.
     pub(crate) fn missing_indirect(&self, page: u64, blocks: u64) -> Vec<Key> {
         let mut missing = Vec::new();

@@ -32,6 +32,10 @@ pub(super) enum Metric {
     /// Bytes that reached the drive per second in the second half of the run, in MB/s: the rate of a program once its page
     /// cache is full.
     WrittenThrough,
+    /// Time that a program took by its own clock, in seconds. Excludes what is written after its end.
+    Elapsed,
+    /// Memory of the block allocator under a program, in KB (1,024 bytes).
+    AllocatorMemory,
     /// Bytes that a program has written for its user per second, by its own count, in MB/s.
     ProgramWrites,
     /// Bytes that a program has read and written for its user per second, by its own count, in MB/s.
@@ -97,6 +101,8 @@ impl Metric {
             Self::ReadThroughput => "read throughput (MB/s)",
             Self::WriteThroughput => "write throughput (MB/s)",
             Self::WrittenThrough => "written to the drive in the second half (MB/s)",
+            Self::Elapsed => "elapsed time of the program (s)",
+            Self::AllocatorMemory => "memory of the allocator (KB)",
             Self::ProgramWrites => "written by the program (MB/s)",
             Self::ProgramBandwidth => "read and written by the program (MB/s)",
             Self::MeanResponse => "mean response time (ms)",
@@ -166,6 +172,8 @@ impl Metric {
             Self::ReadThroughput => rate(totals.reads?.bytes),
             Self::WriteThroughput => rate(totals.writes?.bytes),
             Self::WrittenThrough => written_through(totals),
+            Self::Elapsed => counted(record, "elapsed"),
+            Self::AllocatorMemory => Some(counted(record, "allocator-memory")? / 1024.0),
             Self::ProgramWrites => counted(record, "write-rate"),
             Self::ProgramBandwidth => counted(record, "bandwidth")
                 .or_else(|| Some(counted(record, "read-rate")? + counted(record, "write-rate")?)),

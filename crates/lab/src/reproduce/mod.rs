@@ -69,6 +69,20 @@ pub const PAPERS: &[Paper] = &[
         traces: Some(paper_file!("epo/traces.toml")),
     },
     Paper {
+        name: "greedy-space",
+        title: "a block allocator that fills one logical block after the other, against those of ext3",
+        readme: include_str!("../../../../papers/greedy-space/README.md"),
+        studies: &[
+            paper_file!("greedy-space/writes.toml"),
+            paper_file!("greedy-space/postmark.toml"),
+            paper_file!("greedy-space/synced.toml"),
+            paper_file!("greedy-space/today.toml"),
+            paper_file!("greedy-space/locality.toml"),
+        ],
+        expected: paper_file!("greedy-space/expected.toml"),
+        traces: None,
+    },
+    Paper {
         name: "irbw",
         title: "disk schedulers for solid state drives: IRBW-FIFO and IRBW-FIFO-RP, against those of Linux 2.6",
         readme: include_str!("../../../../papers/irbw/README.md"),

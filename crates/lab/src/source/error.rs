@@ -142,6 +142,9 @@ impl SourceError {
             Self::Trace { error, .. } => error.help(),
             Self::Misnamed { .. } => "fetch the file again, or see what it is (`file NAME`)".into(),
             Self::Setting { .. } => "docs/workloads.md says what each setting may be".into(),
+            Self::File { path, .. } if path.extension().is_some_and(|ending| ending == "f") => {
+                "docs/filebench.md has the language".into()
+            }
             Self::File { .. } => {
                 "a workload file has `trace` or `generate`, and `steps`; docs/workloads.md has one"
                     .into()

@@ -2,10 +2,15 @@
 //! enum.
 
 use super::{Reshape, SourceError};
+use crate::queue::known;
 use crate::text;
+use fathom_base::Bytes;
+use fathom_fs::FileSystem;
+use fathom_probe::{Parameter, Profile};
 use fathom_trace::Options;
 use fathom_workload::generate::Config;
 use fathom_workload::program;
+use fathom_workload::program::filebench::language::Model;
 use fathom_workload::step::Step;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -165,9 +170,51 @@ impl Workload {
         Self::new(config.name(), Kind::Program(config))
     }
 
+    /// Reads a text in filebench's language from a file, as a workload.
+    ///
+    /// # Errors
+    /// [`SourceError`] with the line.
+    pub fn of_model(path: &Path) -> Result<Self, SourceError> {
+        let text = Self::read(path)?;
+        let model = Model::parse(text.as_bytes()).and_then(|model| model.workload());
+        model.map_err(|error| SourceError::File {
+            path: path.to_owned(),
+            line: Some(error.line),
+            detail: error.problem.to_string(),
+        })?;
+        let program = program::Config::of_model(text);
+        Ok(Self::new(stem(path), Kind::Program(program)))
+    }
+
+    fn read(path: &Path) -> Result<String, SourceError> {
+        text::read(path).map_err(|source| SourceError::Open {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
     /// Creates a workload that plays the jobs of a file.
     pub fn of_jobs(path: &Path) -> Self {
         Self::new(stem(path), Kind::JobFile(path.to_owned()))
+    }
+
+    /// Returns true if it is a program whose allocator needs the logical block of the drive, which is not given.
+    pub fn lacks_logical_block(&mut self) -> bool {
+        let file_system = match &mut self.kind {
+            Kind::Program(program) => program.file_system().as_ref(),
+            _ => None,
+        };
+        file_system.is_some_and(FileSystem::lacks_logical_block)
+    }
+
+    /// Takes the logical block of the drive from its profile where the program's allocator needs it.
+    pub fn take_logical_block(&mut self, profile: &Profile) {
+        if self.lacks_logical_block()
+            && let Kind::Program(program) = &mut self.kind
+            && let Some(file_system) = program.file_system()
+        {
+            file_system.logical_block = known(profile, Parameter::LogicalBlock).map(Bytes);
+        }
     }
 
     /// Returns true if the workload is a program, which issues its accesses itself.
@@ -183,10 +230,7 @@ impl Workload {
     /// # Errors
     /// [`SourceError::Open`], or [`SourceError::File`] with the line.
     pub fn from_file(path: &Path) -> Result<Self, SourceError> {
-        let text = text::read(path).map_err(|source| SourceError::Open {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = Self::read(path)?;
         let wrong = |(line, detail)| SourceError::File {
             path: path.to_owned(),
             line,

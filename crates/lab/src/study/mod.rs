@@ -5,6 +5,7 @@
 //! flight. Runs that start from the same state of the same drive share its preconditioning: the drive is prepared once and
 //! cloned for each run.
 
+mod asked;
 mod error;
 mod faults;
 mod file;

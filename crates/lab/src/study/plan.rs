@@ -1,25 +1,22 @@
 //! Resolves a study file into its runs.
 
+use super::asked::{Asked, Chosen, Placed};
 use super::faults::{Found, of_the_whole, with_cause};
 use super::file::Written;
 use super::sizes::{Profiles, Wanted};
-use super::{Fault, Point, Sizes, Study, StudyError};
-use crate::parse::in_words;
+use super::{Fault, Study, StudyError};
 use crate::queue::{from_table, unknown_sizes};
 use crate::replay::Plan;
 use crate::source::Workload;
-use crate::store::Loaded;
-use crate::target::settings::set;
-use crate::target::{Setting, TargetError, TargetName};
+use crate::target::TargetError;
 use fathom_base::Bytes;
 use fathom_iosched::QueueConfig;
 use fathom_model::Model;
 use fathom_probe::{Estimate, Parameter, Profile};
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
-use serde::Deserialize as _;
 use std::collections::{BTreeMap, BTreeSet};
-use toml::{Table, Value};
+use toml::Table;
 
 /// One resolved run of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,8 +94,19 @@ fn planned(study: &Study) -> (Vec<Run>, Vec<Found>) {
 fn wanted<'a>(study: &'a Study, combinations: &'a [Vec<Chosen>]) -> Option<Vec<Wanted<'a>>> {
     let wanted = combinations.iter().filter_map(|points| {
         let asked = Asked::of(study, points);
-        let (queue, sizes) = (asked.queue.as_ref()?, asked.sizes?);
-        let mut parameters = unknown_sizes(queue);
+        let sizes = asked.sizes?;
+        let queue = asked.queue.as_ref();
+        let mut parameters = queue.map_or_else(BTreeSet::new, unknown_sizes);
+        if study
+            .workloads
+            .iter()
+            .any(|of| asked.lacks_logical_block(of))
+        {
+            parameters.insert(Parameter::LogicalBlock);
+        }
+        if queue.is_none() && parameters.is_empty() {
+            return None;
+        }
         parameters.retain(|parameter| !asked.known.contains_key(parameter));
         Some(asked.model().ok().map(|model| Wanted {
             sizes,
@@ -137,82 +145,6 @@ fn combinations(study: &Study, found: &mut Vec<Found>) -> Vec<Vec<Chosen>> {
     combinations
 }
 
-/// A point that a run has on an axis.
-#[derive(Clone)]
-struct Chosen {
-    axis: String,
-    point: Point,
-    /// Its place in the file.
-    path: Vec<String>,
-}
-
-/// A value for a key, and its place in the file.
-struct Placed {
-    setting: Setting,
-    path: Vec<String>,
-}
-
-/// The settings of a run: those of the study, replaced by those of its points.
-struct Asked<'a> {
-    drive: String,
-    drive_at: Vec<String>,
-    arrival: Arrival,
-    arrival_at: Vec<String>,
-    precondition: Option<Precondition>,
-    queue: Option<Table>,
-    queue_at: Vec<String>,
-    sizes: Option<&'a Sizes>,
-    known: BTreeMap<&'a Parameter, &'a Bytes>,
-    settings: Vec<Placed>,
-    of_workload: Vec<Placed>,
-}
-
-impl<'a> Asked<'a> {
-    fn of(study: &'a Study, points: &'a [Chosen]) -> Self {
-        let mut asked = Self {
-            drive: study.drive.clone(),
-            drive_at: vec!["drive".to_owned()],
-            arrival: study.arrival,
-            arrival_at: vec!["arrival".to_owned()],
-            precondition: study.precondition,
-            queue: study.queue.clone(),
-            queue_at: vec!["queue".to_owned()],
-            sizes: study.sizes.as_ref(),
-            known: BTreeMap::new(),
-            settings: placed(&study.set, &[], "set"),
-            of_workload: Vec::new(),
-        };
-        for Chosen { point, path, .. } in points {
-            let below = |key: &str| [&path[..], &[key.to_owned()]].concat();
-            if let Some(other) = &point.drive {
-                (asked.drive, asked.drive_at) = (other.clone(), below("drive"));
-            }
-            if let Some(other) = point.arrival {
-                (asked.arrival, asked.arrival_at) = (other, below("arrival"));
-            }
-            asked.precondition = point.precondition.or(asked.precondition);
-            if let Some(keys) = &point.queue {
-                asked.queue.get_or_insert_default().extend(keys.clone());
-                asked.queue_at = below("queue");
-            }
-            asked.sizes = point.sizes.as_ref().or(asked.sizes);
-            asked.known.extend(&point.known);
-            asked.settings.extend(placed(&point.set, path, "set"));
-            asked
-                .of_workload
-                .extend(placed(&point.workload, path, "workload"));
-        }
-        asked
-    }
-
-    fn model(&self) -> Result<Model, TargetError> {
-        let settings: Vec<Setting> = self.settings.iter().map(|p| p.setting.clone()).collect();
-        let target = self.drive.clone();
-        let model = TargetName::parse(&target)?.model(&settings)?;
-        model.ok_or(TargetError::NoModel { target })
-    }
-}
-
 /// A run that is being resolved, with its faults so far.
 struct Resolving {
     name: String,
@@ -224,7 +156,7 @@ impl Resolving {
     fn run(
         &mut self,
         study: &Study,
-        workload: &Workload,
+        study_workload: &Workload,
         points: &[Chosen],
         seed: u64,
         profiles: Option<&Profiles>,
@@ -235,20 +167,23 @@ impl Resolving {
             self.found.push(fault);
         }
         let model = self.model(&asked);
-        let workload = self.vary(workload, &asked.of_workload);
+        let workload = self.vary(study_workload, &asked);
+        let lacks = asked.lacks_logical_block(study_workload);
         let mut wrong = |detail: String| self.found.push(Found::at_key(&asked.queue_at, detail));
-        let loaded = match (&asked.queue, asked.sizes, &model) {
-            (Some(_), Some(sizes), Some(model)) => {
+        let loaded = match (asked.queue.is_some() || lacks, asked.sizes, &model) {
+            (true, Some(sizes), Some(model)) => {
                 Some(profiles?.of(sizes, model).map_err(&mut wrong).ok()?)
             }
-            (Some(_), Some(_), None) => return None,
+            (true, Some(_), None) => return None,
             _ => None,
         };
-        let queue = asked
-            .queue
-            .map(|keys| block_layer(keys, loaded, &asked.known));
+        let profile = loaded.map(|loaded| with_known(&loaded.value, &asked.known));
+        let queue = asked.queue.map(|keys| block_layer(keys, profile.as_ref()));
         let queue = queue.transpose().map_err(&mut wrong).ok()?;
-        let (model, workload) = (model?, workload?);
+        let (model, mut workload) = (model?, workload?);
+        if let Some(profile) = &profile {
+            workload.take_logical_block(profile);
+        }
         if let Some(queue) = &queue {
             check_priorities(queue, &workload, asked.arrival)
                 .map_err(wrong)
@@ -303,53 +238,30 @@ impl Resolving {
     }
 
     /// Returns the workload with the settings of the points.
-    fn vary(&mut self, workload: &Workload, placed: &[Placed]) -> Option<Workload> {
-        let Some(last) = placed.last() else {
-            return Some(workload.clone());
+    fn vary(&mut self, workload: &Workload, asked: &Asked<'_>) -> Option<Workload> {
+        let wrong = |detail: String| {
+            let path = asked.of_workload.last().map_or(&[][..], |last| &last.path);
+            self.found.push(Found::at_key(path, detail));
         };
-        let varied = || {
-            let mut table = Table::try_from(workload).map_err(|error| error.to_string())?;
-            for placed in placed {
-                set(&mut table, &placed.setting).map_err(|error| error.to_string())?;
-            }
-            Workload::deserialize(Value::Table(table))
-                .map_err(|error| in_words(error.message(), None))
-        };
-        let wrong = |detail: String| self.found.push(Found::at_key(&last.path, detail));
-        varied().map_err(wrong).ok()
+        asked.vary(workload).map_err(wrong).ok()
     }
 }
 
-/// Converts a table of the file, which lies at `above` under `name`, to settings; each key includes its table.
-fn placed(table: &Table, above: &[String], name: &str) -> Vec<Placed> {
-    let one = |(key, value): (&String, &Value)| {
-        let setting = match value.as_str() {
-            Some("") => Setting::absent(key),
-            _ => Setting::new(key, value.clone()),
-        };
-        // A point of `values` has no table in the file.
-        let path = [above, &[name.to_owned(), key.clone()]].concat();
-        Placed { setting, path }
-    };
-    table.iter().map(one).collect()
+/// Returns a profile with the sizes that are known from elsewhere.
+fn with_known(profile: &Profile, known: &BTreeMap<&Parameter, &Bytes>) -> Profile {
+    let mut profile = profile.clone();
+    let known = known.iter().map(|(&&parameter, bytes)| {
+        let value = fathom_probe::Value::Bytes(bytes.0);
+        let answer = Estimate::identified(value, "it is given in the study");
+        (parameter, answer)
+    });
+    profile.parameters.extend(known);
+    profile
 }
 
-/// Builds the block layer from a table, with the sizes of a profile or those known from elsewhere.
-fn block_layer(
-    keys: Table,
-    loaded: Option<&Loaded<Profile>>,
-    known: &BTreeMap<&Parameter, &Bytes>,
-) -> Result<QueueConfig, String> {
-    let mut profile = loaded.map(|loaded| loaded.value.clone());
-    if let Some(profile) = &mut profile {
-        let known = known.iter().map(|(&&parameter, bytes)| {
-            let value = fathom_probe::Value::Bytes(bytes.0);
-            let answer = Estimate::identified(value, "it is given in the study");
-            (parameter, answer)
-        });
-        profile.parameters.extend(known);
-    }
-    from_table(keys, profile.as_ref()).map_err(|e| format!("{e}; {}", e.help()))
+/// Builds the block layer from a table, with the sizes of a profile.
+fn block_layer(keys: Table, profile: Option<&Profile>) -> Result<QueueConfig, String> {
+    from_table(keys, profile).map_err(|e| format!("{e}; {}", e.help()))
 }
 
 /// Checks that each process with a priority exists, as far as the number of processes is known. Jobs and programs determine

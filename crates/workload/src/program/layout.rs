@@ -1,15 +1,21 @@
 //! Layout of a program's files on its part of a drive, before the program starts.
 
 use crate::generate::Range;
-use fathom_base::{BadValue, Bytes, want};
-use fathom_fs::files::{FileId, LEAST_BYTES, Sizes, Volume};
+use fathom_base::{BadValue, Bytes, Rng, want};
+use fathom_fs::{BLOCK_BYTES, FileId, FileSystem, FsError, ROOT, Sizes};
+use fathom_platform::Mount;
 
-/// Makes the file system on the program's part of a drive, with its directories.
-pub(super) fn volume(
+/// Length of the names of directories, in bytes.
+const NAME_BYTES: usize = 4;
+
+/// Makes the file system on the program's part of a drive, with its directories (at least one).
+pub(super) fn mount(
+    file_system: &FileSystem,
     range: Option<Range>,
     capacity: u64,
     directories: u64,
-) -> Result<Volume, BadValue> {
+) -> Result<Mount, BadValue> {
+    file_system.check().map_err(|bad| bad.of("file-system"))?;
     let range = range.unwrap_or(Range::from_zero(Bytes(capacity)));
     let said = format!("{} from {}", range.len, range.start);
     want(
@@ -18,29 +24,65 @@ pub(super) fn volume(
         &said,
         || format!("must end within the drive of {capacity} bytes"),
     )?;
+    want(range.len.0 < 1 << 43, "range", &said, || {
+        "must be below 8TiB long".into()
+    })?;
     want(
-        range.len.0 >= LEAST_BYTES && range.len.0 < 1 << 43,
+        range.start.0.is_multiple_of(BLOCK_BYTES),
         "range",
         &said,
-        || "must be at least 16MiB and below 8TiB long".into(),
+        || "must begin at a multiple of 4KiB".into(),
     )?;
-    Volume::new(range.start, range.len, directories as usize).map_err(|full| {
-        let problem = format!("no room for the journal and {directories} directories: {full}");
-        BadValue::new("range", said, problem)
+    let no_room = |error: FsError| {
+        let problem = format!("no room for the file system and {directories} directories: {error}");
+        BadValue::new("range", &said, problem)
+    };
+    let mut volume = file_system.volume(range.len).map_err(no_room)?;
+    let made = (0..directories.max(1)).map(|_| volume.create(ROOT, NAME_BYTES, true));
+    let directories = made.collect::<Result<Vec<_>, _>>().map_err(no_room)?;
+    volume.forget_changes().map_err(no_room)?;
+    Ok(Mount {
+        volume,
+        start: range.start,
+        delayed: file_system.is_delayed(),
+        directories,
+    })
+}
+
+/// Fills the file system before the run. Returns the files.
+pub(super) fn fill(
+    mount: &mut Mount,
+    percent: f64,
+    sizes: Sizes,
+    seed: u64,
+) -> Result<Vec<FileId>, BadValue> {
+    let rng = &mut Rng::new(seed, 0);
+    let filled = mount
+        .volume
+        .age(&mount.directories, percent / 100.0, sizes, rng);
+    filled.map_err(|error| {
+        let problem = format!("the drive cannot be filled that far: {error}");
+        BadValue::new("utilisation-percent", percent, problem)
     })
 }
 
 /// Creates a file of `bytes` bytes that exists before the run.
-pub(super) fn place(volume: &mut Volume, directory: usize, bytes: u64) -> Result<FileId, BadValue> {
-    let placed = volume.create(directory).and_then(|(file, _)| {
-        volume.grow(file, bytes)?;
+pub(super) fn place(mount: &mut Mount, directory: usize, bytes: u64) -> Result<FileId, BadValue> {
+    let volume = &mut mount.volume;
+    let parent = mount.directories.get(directory).copied().unwrap_or(ROOT);
+    let pages = bytes.div_ceil(BLOCK_BYTES) as u32;
+    let placed = volume.create(parent, NAME_BYTES, false).and_then(|file| {
+        volume.set_size(file, bytes)?;
+        volume.allocate(file, 0, pages)?;
+        volume.open(file, false)?;
+        volume.forget_changes()?;
         Ok(file)
     });
-    placed.map_err(|full| {
+    placed.map_err(|error| {
         BadValue::new(
             "files",
             "",
-            format!("the files do not fit the drive: {full}"),
+            format!("the files do not fit the drive: {error}"),
         )
     })
 }

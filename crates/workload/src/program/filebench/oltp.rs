@@ -1,16 +1,16 @@
-//! Transaction processing: readers, writers and a log writer, which semaphores keep in step.
-//!
-//! Each semaphore is a pair, as filebench makes it with System V semaphores. A post decrements the permitted posts
-//! (`highwater` plus the number asked for) and increments the posts made. A writer adds the number it asks for to the
-//! permitted posts, and waits until that many posts were made. A reader posts to the log writer, then to every writer
-//! in turn.
+//! Transaction processing: readers, writers and a log writer, which semaphores keep in step; and its settings.
 
+use super::engine::{Build, Filebench, Limits};
+use super::language::{Model, ModelError, Value};
 use crate::generate::Range;
 use crate::program::layout;
 use crate::program::overrides::settings;
-use fathom_base::{BadValue, Bytes, Dur, Rng, Time, want};
-use fathom_fs::files::{BLOCK_BYTES, FileId, Sizes};
-use fathom_platform::{Counter, Failed, Host, Machine, Script, Step, System};
+use fathom_base::{BadValue, Bytes, Dur, want};
+use fathom_fs::FileSystem;
+use fathom_platform::{Machine, System};
+
+/// The personality in filebench's language.
+const TEXT: &str = include_str!("personalities/oltp.f");
 
 settings! {
     /// The settings of transaction processing, and of the machine that it runs on.
@@ -46,67 +46,11 @@ settings! {
         utilisation_percent: f64,
         /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
+        /// The file system.
+        file_system: FileSystem,
         /// The machine.
         system: System,
     }
-}
-
-#[derive(Clone, Debug)]
-struct Semaphore {
-    /// Number of posts permitted.
-    room: u64,
-    posted: u64,
-    /// Number of posts that the owner takes at a time.
-    value: u64,
-    /// True if the owner sleeps.
-    awaited: bool,
-    /// Threads that sleep until a post is permitted.
-    posters: Vec<usize>,
-}
-
-impl Semaphore {
-    fn new(value: u64, room: u64) -> Self {
-        Self {
-            room,
-            posted: 0,
-            value,
-            awaited: false,
-            posters: Vec::new(),
-        }
-    }
-}
-
-/// The next action of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    /// A reader reads, or a writer issues the write with this index in its batch.
-    Work(u64),
-    /// A reader computes, or a writer has computed and asks for posts.
-    Think,
-    /// A reader posts to the semaphore with this index.
-    Post(usize),
-    /// A writer waits for its posts.
-    Await,
-    /// A writer waits for half of its writes in flight; the log writer waits for its write.
-    Settle,
-}
-
-/// The processes: thread 0 writes the log, then come the writers, then the readers.
-#[derive(Debug)]
-pub struct Oltp {
-    settings: OltpSettings,
-    files: Vec<FileId>,
-    log: FileId,
-    at: Vec<At>,
-    /// Index of the file that each thread uses next (`opennext`).
-    turn: Vec<usize>,
-    semaphores: Vec<Semaphore>,
-    over: bool,
-    rng: Rng,
-    reads: u64,
-    writes: u64,
-    log_writes: u64,
-    ended: Time,
 }
 
 impl OltpSettings {
@@ -114,40 +58,45 @@ impl OltpSettings {
     ///
     /// # Errors
     /// The first key whose value is invalid or does not fit the drive.
-    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Oltp>, BadValue> {
+    pub fn build(&self, capacity: u64, seed: u64) -> Result<Machine<Filebench>, BadValue> {
         self.check()?;
-        let mut volume = layout::volume(self.range, capacity, 1)?;
-        let around = Sizes {
-            min: Bytes(BLOCK_BYTES),
-            max: Bytes(2 * self.file_size.0),
+        let workload = self.model().and_then(|model| model.workload());
+        let mut workload =
+            workload.map_err(|error| BadValue::new("program", "", error.to_string()))?;
+        workload.duration = self.duration;
+        let build = Build {
+            limits: Limits {
+                operations: None,
+                accesses: self.operations,
+                writes_in_flight: self.writes_in_flight,
+            },
+            utilisation_percent: self.utilisation_percent,
+            around: self.file_size,
+            range: self.range,
+            file_system: &self.file_system,
+            system: &self.system,
         };
-        let share = self.utilisation_percent / 100.0;
-        if share > 0.0 {
-            volume.fill(share, around, &mut Rng::new(seed, 0));
+        build.machine(workload, capacity, seed)
+    }
+
+    fn model(&self) -> Result<Model, ModelError> {
+        let mut model = Model::parse(TEXT.as_bytes())?;
+        for (name, value) in [
+            ("nfiles", self.files),
+            ("filesize", self.file_size.0),
+            ("logfilesize", self.log_size.0),
+            ("nshadows", self.shadows),
+            ("ndbwriters", self.writers),
+            ("iosize", self.io_size.0),
+            ("logiosize", self.log_io_size.0),
+            ("batch", self.batch),
+            // A loop takes a nanosecond.
+            ("usermode", self.shadow_time.0),
+            ("writermode", self.writer_time.0),
+        ] {
+            model.set(name, Value::Number(value))?;
         }
-        let mut place = |bytes: Bytes| layout::place(&mut volume, 0, bytes.0);
-        let files: Result<Vec<FileId>, _> =
-            (0..self.files).map(|_| place(self.file_size)).collect();
-        let (files, log) = (files?, place(self.log_size)?);
-        let threads = 1 + self.writers as usize + self.shadows as usize;
-        // `value=3200,highwater=1000` for the log writer, `value=1000,highwater=2000` for a writer.
-        let mut semaphores = vec![Semaphore::new(3_200, 1_000)];
-        semaphores.resize(1 + self.writers as usize, Semaphore::new(1_000, 2_000));
-        let script = Oltp {
-            files,
-            log,
-            at: vec![At::Work(0); threads],
-            turn: vec![0; threads],
-            semaphores,
-            over: false,
-            rng: Rng::new(seed, 1),
-            reads: 0,
-            writes: 0,
-            log_writes: 0,
-            ended: Time::ZERO,
-            settings: self.clone(),
-        };
-        Ok(Machine::new(script, volume, self.system.clone()))
+        Ok(model)
     }
 
     fn check(&self) -> Result<(), BadValue> {
@@ -181,185 +130,17 @@ impl OltpSettings {
             self.log_size,
             || "must be at least `log-io-size` and below 4TiB".into(),
         )?;
+        for (value, key) in [
+            (self.shadow_time, "shadow-time"),
+            (self.writer_time, "writer-time"),
+        ] {
+            want(value.0 < 1 << 40, key, value, || {
+                "must be below 18 minutes".into()
+            })?;
+        }
+        want(self.batch < 1 << 40, "batch", self.batch, || {
+            "must be below 2^40".into()
+        })?;
         layout::check_utilisation(self.utilisation_percent)
-    }
-}
-
-impl Oltp {
-    /// Draws a multiple of `len` at which `len` bytes fit in `size`.
-    fn offset(&mut self, size: Bytes, len: Bytes) -> u64 {
-        self.rng.below(size.0 / len.0) * len.0
-    }
-
-    fn next_file(&mut self, thread: usize) -> FileId {
-        let file = self.files[self.turn[thread]];
-        self.turn[thread] = (self.turn[thread] + 1) % self.files.len();
-        file
-    }
-
-    /// Ends the thread, and wakes all others so that they end as well.
-    fn end(&mut self, host: &mut Host, now: Time) -> Step {
-        if !self.over {
-            self.over = true;
-            (0..self.at.len()).for_each(|thread| host.wake(thread, now));
-        }
-        self.ended = self.ended.max(now);
-        Step::End
-    }
-
-    fn reader(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
-        match self.at[thread] {
-            At::Work(_) => {
-                self.at[thread] = At::Think;
-                self.reads += 1;
-                let file = self.next_file(thread);
-                let (size, len) = (self.settings.file_size, self.settings.io_size);
-                Step::Read {
-                    file,
-                    from: self.offset(size, len),
-                    len: len.0,
-                    call: len.0,
-                }
-            }
-            At::Think => {
-                self.at[thread] = At::Post(0);
-                Step::Compute(self.settings.shadow_time)
-            }
-            At::Post(to) if to < self.semaphores.len() => self.post(thread, to, host, now),
-            _ => {
-                self.at[thread] = At::Work(0);
-                Step::Compute(host.operation())
-            }
-        }
-    }
-
-    fn post(&mut self, thread: usize, to: usize, host: &mut Host, now: Time) -> Step {
-        let semaphore = &mut self.semaphores[to];
-        if semaphore.room == 0 {
-            semaphore.posters.push(thread);
-            return Step::Sleep;
-        }
-        semaphore.room -= 1;
-        semaphore.posted += 1;
-        if semaphore.awaited && semaphore.posted >= semaphore.value {
-            semaphore.awaited = false;
-            host.wake(to, now);
-        }
-        self.at[thread] = At::Post(to + 1);
-        Step::Compute(Dur::ZERO)
-    }
-
-    fn writer(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
-        let is_log = thread == 0;
-        let batch = if is_log { 1 } else { self.settings.batch };
-        match self.at[thread] {
-            At::Work(done) if done < batch => {
-                self.at[thread] = At::Work(done + 1);
-                self.write(thread)
-            }
-            At::Work(_) if is_log => {
-                self.at[thread] = At::Settle;
-                Step::Settle { at_most: 0 }
-            }
-            At::Work(_) => {
-                self.at[thread] = At::Think;
-                Step::Compute(self.settings.writer_time)
-            }
-            // The log writer waits for its write and then for posts. A writer first waits for posts.
-            At::Settle if is_log => self.ask_for(thread, host, now),
-            At::Think => self.ask_for(thread, host, now),
-            At::Await => self.receive(thread, host),
-            At::Settle | At::Post(_) => {
-                self.at[thread] = At::Work(0);
-                Step::Compute(Dur::ZERO)
-            }
-        }
-    }
-
-    fn write(&mut self, thread: usize) -> Step {
-        let (file, size, len) = if thread == 0 {
-            self.log_writes += 1;
-            (self.log, self.settings.log_size, self.settings.log_io_size)
-        } else {
-            self.writes += 1;
-            let file = self.next_file(thread);
-            (file, self.settings.file_size, self.settings.io_size)
-        };
-        Step::WriteThrough {
-            file,
-            from: self.offset(size, len),
-            len: len.0,
-            at_most: self.settings.writes_in_flight,
-        }
-    }
-
-    /// Permits the posts that a writer asks for, and wakes the threads that wait to post.
-    fn ask_for(&mut self, thread: usize, host: &mut Host, now: Time) -> Step {
-        self.at[thread] = At::Await;
-        let semaphore = &mut self.semaphores[thread];
-        semaphore.room += semaphore.value;
-        for poster in std::mem::take(&mut semaphore.posters) {
-            host.wake(poster, now);
-        }
-        Step::Compute(Dur::ZERO)
-    }
-
-    fn receive(&mut self, thread: usize, host: &Host) -> Step {
-        let semaphore = &mut self.semaphores[thread];
-        if semaphore.posted < semaphore.value {
-            semaphore.awaited = true;
-            return Step::Sleep;
-        }
-        semaphore.posted -= semaphore.value;
-        if thread == 0 {
-            self.at[thread] = At::Work(0);
-            return Step::Compute(Dur::ZERO);
-        }
-        self.at[thread] = At::Settle;
-        let in_flight = host.writes_in_flight(thread);
-        let at_most = in_flight.saturating_sub((in_flight / 2).max(1));
-        Step::Settle { at_most }
-    }
-}
-
-impl Script for Oltp {
-    fn threads(&self) -> usize {
-        self.at.len()
-    }
-
-    fn step(&mut self, thread: usize, host: &mut Host, now: Time) -> Result<Step, Failed> {
-        let done = self.reads + self.writes + self.log_writes;
-        let enough = self.settings.operations.is_some_and(|most| done >= most);
-        if self.over || enough || now >= Time(self.settings.duration.0) {
-            return Ok(self.end(host, now));
-        }
-        Ok(match thread < self.semaphores.len() {
-            true => self.writer(thread, host, now),
-            false => self.reader(thread, host, now),
-        })
-    }
-
-    fn part(&self, now: Time) -> Option<f64> {
-        Some(now.0 as f64 / self.settings.duration.0.max(1) as f64)
-    }
-
-    fn counters(&self) -> Vec<Counter> {
-        let ran = self.ended.since(Time::ZERO);
-        let seconds = ran.as_secs_f64().max(1e-9);
-        let (io, log) = (self.settings.io_size.0, self.settings.log_io_size.0);
-        let (read, written) = (self.reads * io, self.writes * io + self.log_writes * log);
-        vec![
-            Counter::count("reads", self.reads, ""),
-            Counter::count("writes", self.writes, ""),
-            Counter::count("log-writes", self.log_writes, ""),
-            Counter::count("bytes-read", read, "B"),
-            Counter::count("bytes-written", written, "B"),
-            Counter::seconds("ran", ran),
-            Counter {
-                name: "bandwidth",
-                value: (read + written) as f64 / 1e6 / seconds,
-                unit: "MB/s",
-            },
-        ]
     }
 }

@@ -6,7 +6,7 @@ use crate::program::overrides::settings;
 use fathom_base::About;
 use fathom_base::registry::table_of;
 use fathom_base::{BadValue, Bytes, want};
-use fathom_fs::files::Sizes;
+use fathom_fs::{FileSystem, Sizes};
 use fathom_platform::System;
 
 settings! {
@@ -22,6 +22,11 @@ settings! {
         transactions: u64,
         /// Lengths of the files.
         sizes: Sizes,
+        /// PostMark's own seed (`set seed`), to which the seed of the run is added.
+        seed: u64,
+        /// Number of operations on files after which everything is synced (`sync`, which PostMark never calls); 0 for
+        /// never.
+        sync_every: u64,
         /// Bytes per read call.
         read_block: Bytes,
         /// Utilisation of the drive before the start, in percent; 0 is an empty drive.
@@ -30,6 +35,8 @@ settings! {
         fill_sizes: Option<Sizes>,
         /// The part of the drive that the file system uses; the whole drive if omitted.
         range: Option<Range>,
+        /// The file system.
+        file_system: FileSystem,
         /// The machine.
         system: System,
     }
@@ -44,10 +51,13 @@ fn of(files: u64, subdirectories: u64, transactions: u64, sizes: (Bytes, Bytes))
             min: sizes.0,
             max: sizes.1,
         },
+        seed: 42,
+        sync_every: 0,
         read_block: Bytes::kib(4),
         utilisation_percent: 50.0,
         fill_sizes: None,
         range: None,
+        file_system: FileSystem::default(),
         system: System::default(),
     }
 }
@@ -66,9 +76,62 @@ pub fn type_b() -> Settings {
 pub fn fixed() -> Settings {
     Settings {
         utilisation_percent: 0.0,
+        seed: 712,
         ..of(200, 200, 3_000, (Bytes::mib(1), Bytes::mib(1)))
     }
 }
+
+/// CVFS of Traeger et al. (2008), as recalled; the article was not looked at.
+pub fn cvfs() -> Settings {
+    on_empty(of(5_000, 50, 20_000, (Bytes(512), Bytes(10_240))))
+}
+
+/// CVFS-Large of `greedy-space` V: CVFS with longer files, as recalled.
+pub fn cvfs_large() -> Settings {
+    on_empty(of(5_000, 50, 20_000, (Bytes(512), Bytes(328_072))))
+}
+
+/// FSL of `greedy-space` V, as recalled.
+pub fn fsl() -> Settings {
+    on_empty(of(20_000, 200, 200_000, (Bytes(512), Bytes(10_240))))
+}
+
+/// On an empty drive; one that is filled has files of 1 KiB to 16 MiB (`greedy-space` V).
+fn on_empty(settings: Settings) -> Settings {
+    Settings {
+        utilisation_percent: 0.0,
+        fill_sizes: Some(Sizes {
+            min: Bytes::kib(1),
+            max: Bytes::mib(16),
+        }),
+        ..settings
+    }
+}
+
+pub(in super::super) const CVFS: About = About::new("Postmark with 5,000 files of up to 10 KiB: CVFS")
+    .text(
+        "\
+Postmark with 5,000 files of 512 bytes to 10 KiB in 50 directories and 20,000 transactions: the set CVFS of Traeger et \
+al. (2008), as recalled and not checked against the article. With much memory and few syncs it stays in the page cache. \
+The drive is filled with files of 1 KiB to 16 MiB if `utilisation-percent` is set, as in `greedy-space` V.",
+    )
+    .settings(|| table_of(&cvfs()));
+
+pub(in super::super) const CVFS_LARGE: About = About::new("Postmark with 5,000 files of up to 320 KiB: CVFS-Large")
+    .text(
+        "\
+Postmark with 5,000 files of 512 bytes to 320 KiB in 50 directories and 20,000 transactions, as in `greedy-space` V \
+(Figure 4). The sizes are recalled and not checked against the article of Traeger et al. (2008).",
+    )
+    .settings(|| table_of(&cvfs_large()));
+
+pub(in super::super) const FSL: About = About::new("Postmark with 20,000 files of up to 10 KiB: FSL")
+    .text(
+        "\
+Postmark with 20,000 files of 512 bytes to 10 KiB in 200 directories and 200,000 transactions, as in `greedy-space` V \
+(Figure 5). The sizes are recalled and not checked against the article of Traeger et al. (2008).",
+    )
+    .settings(|| table_of(&fsl()));
 
 pub(in super::super) const TYPE_A: About = About::new("Postmark with files of 1 to 32 KiB on a drive that is half full")
     .text(
