@@ -282,7 +282,7 @@ impl Image {
     /// Deletes a file or a symbolic link.
     ///
     /// # Errors
-    /// [`ExtError::Missing`], [`ExtError::Kind`]; [`ExtError::Unsupported`] for one with extended attributes.
+    /// [`ExtError::Missing`], [`ExtError::Kind`].
     pub fn delete(&mut self, path: &str) -> Result<(), ExtError> {
         let found = self.find(path)?;
         match found.inode.mode() & TYPE {
@@ -342,10 +342,6 @@ impl Image {
             number,
             mut inode,
         } = found;
-        if inode.has_attributes() {
-            let what = format!("extended attributes (`{}`)", place.name);
-            return Err(ExtError::Unsupported { what });
-        }
         let name = place.name.as_bytes();
         self.unlink(place.directory, name)?;
         if !directory && inode.links() > 1 {
@@ -359,6 +355,12 @@ impl Image {
             for block in owned.data.into_iter().chain(owned.map) {
                 self.library.free_block(block);
             }
+        }
+        if let Some(block) = inode.attributes() {
+            if self.library.leave_attributes(number, block)? {
+                self.library.free_block(block);
+            }
+            inode.clear_attributes();
         }
         inode.set_links(0);
         inode.set_deleted(self.library.now());

@@ -61,7 +61,7 @@ impl Settings {
 /// a crash.
 pub struct Image {
     pub(crate) library: Library,
-    /// None for ext2.
+    /// None without a journal, as in ext2.
     pub(crate) log: Option<Log>,
     pub(crate) version: Version,
     pub(crate) delayed: bool,
@@ -122,9 +122,8 @@ impl Image {
         let extents = version == Version::Ext4;
         let allocation = Allocation::new(blocks, &bitmaps, settings.allocator, extents);
         library.allocate_by(allocation);
-        let log = (version != Version::Ext2)
-            .then(|| open_log(&mut library))
-            .transpose()?;
+        let journal = library.superblock().u32(sb::COMPAT) & sb::HAS_JOURNAL != 0;
+        let log = journal.then(|| open_log(&mut library)).transpose()?;
         let mut image = Self {
             library,
             log,
