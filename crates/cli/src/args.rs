@@ -14,6 +14,8 @@ mod value;
 pub(crate) use accuracy::AccuracyArgs;
 pub(crate) use capture::{CaptureArgs, Event};
 pub(crate) use cost::WriteCostArgs;
+#[cfg(feature = "ext")]
+pub(crate) use image::Fs;
 pub(crate) use image::{ExportArgs, ImportArgs, MkfsArgs};
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};

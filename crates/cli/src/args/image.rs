@@ -40,10 +40,10 @@ pub(crate) struct ImportArgs {
     /// The file system that the image must have
     #[arg(long, value_enum)]
     pub(crate) fs: Option<Fs>,
-    /// The allocator of all new blocks: ext3, ext4, greedy-space or greedy-local
+    /// The allocator of all new blocks, one of `fathom list allocators`
     #[arg(long, value_name = "ALLOCATOR")]
     pub(crate) alloc: String,
-    /// The logical block of greedy-space and greedy-local
+    /// The logical block of the allocators that have one, such as greedy-space
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) logical_block: Bytes,
     /// The image, or a block device with one
@@ -67,11 +67,11 @@ pub(crate) struct OnImageArgs {
     /// The file system that the image of --on must have
     #[arg(long, value_enum, requires = "alloc")]
     pub(crate) fs: Option<Fs>,
-    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator: ext3, ext4, greedy-space
-    /// or greedy-local
+    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator, one of `fathom list
+    /// allocators`
     #[arg(long, value_name = "ALLOCATOR", requires = "on", conflicts_with_all = OTHERS)]
     pub(crate) alloc: Option<String>,
-    /// The logical block of greedy-space and greedy-local, and of the figures
+    /// The logical block of the allocators that have one, and of the figures
     #[arg(long, value_name = "BYTES", default_value = "4MiB", requires = "alloc")]
     pub(crate) logical_block: Bytes,
 }
