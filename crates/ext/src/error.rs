@@ -22,6 +22,14 @@ pub enum ExtError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The image, or what is copied, cannot be read or written.
+    #[error("cannot {what}: {source}")]
+    Disk {
+        /// What was tried.
+        what: &'static str,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The image is in use by another program.
     #[error("{}: in use ({by}); nothing was written", path.display())]
     InUse {

@@ -6,20 +6,17 @@ use std::path::PathBuf;
 
 const IMAGES: &str = "Options for file operations on an image";
 
-/// A member of the family.
+/// A member of the family. Its values have no help of their own: with one, the whole help of `run` would be twice as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Fs {
-    /// Without a journal
     Ext2,
-    /// Indirect blocks and a journal
     Ext3,
-    /// Extents, check sums and a journal
     Ext4,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MkfsArgs {
-    /// The file system
+    /// The file system: ext2 (no journal), ext3 (indirect blocks and a journal), ext4 (extents, check sums and a journal)
     #[arg(long, value_enum)]
     pub(crate) fs: Fs,
     /// Checked only: a new image has no files, and each command that writes some names its allocator

@@ -242,7 +242,7 @@ impl Library {
 
 /// An error of the disk under an image.
 pub(crate) fn disk_error(what: &'static str, source: std::io::Error) -> ExtError {
-    ExtError::io(std::path::Path::new("image"), what, source)
+    ExtError::Disk { what, source }
 }
 
 fn check(shared: &RefCell<Shared>, code: Code, what: &'static str) -> Result<(), ExtError> {
