@@ -84,9 +84,9 @@ mod with {
                 .stdout(contains(
                     "3 files (34.33 MiB), 2 directories and 2 symbolic links",
                 ));
-            let mut diff = Command::new("diff");
-            diff.args(["-r", "--no-dereference", "tree", &out]);
-            let same = diff.current_dir(dir.path()).output().unwrap();
+            let mut same = Command::new("diff");
+            same.args(["-r", "--no-dereference", "tree", &out]);
+            let same = same.current_dir(dir.path()).output().unwrap();
             assert!(same.status.success(), "{same:?}");
         }
     }
@@ -113,33 +113,82 @@ mod with {
             .stdout(contains("data              12 KiB in 1 requests"))
             .stdout(contains("1.0 of 4 MiB"));
         clean(&image);
-        run(
-            dir.path(),
-            "run ops --fs ext4 --alloc ext4-mballoc --on image",
-        )
-        .code(2)
-        .stderr(contains("the image is ext3, not ext4"));
-        run(dir.path(), "run ops --alloc best --on image")
-            .code(2)
-            .stderr(contains("greedy-local"));
-        run(
-            dir.path(),
-            "run ops --alloc greedy-space --logical-block 5000B --on image",
-        )
-        .code(2)
-        .stderr(contains("no multiple"));
-        run(dir.path(), "mkfs --fs ext4 image")
-            .code(3)
-            .stderr(contains("--destroy"));
         // The stream makes what is there already: the line is named, and the image stays clean.
         run(dir.path(), "run ops --alloc ext3-windows --on image")
             .code(2)
-            .stderr(contains("line 1"));
+            .stderr(contains("ops: line 1: `d` exists"));
         clean(&image);
-        fs::write(dir.path().join("bad"), "M e\nwhat\n").unwrap();
-        run(dir.path(), "run bad --alloc ext3-windows --on image")
-            .code(2)
-            .stderr(contains("line 2"));
-        clean(&image);
+    }
+
+    #[test]
+    fn what_is_refused_is_as_it_was_and_the_message_says_where_and_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("ops"), "M d\nS\n").unwrap();
+        fs::write(at("bad"), "M e\nwhat\n").unwrap();
+        fs::write(at("random"), [0x5a; 9000]).unwrap();
+        run(dir.path(), "mkfs --fs ext3 --size 64MiB image").success();
+        let before = fs::read(at("image")).unwrap();
+        let cut = fs::File::create(at("cut")).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&cut, &before[..1 << 20], 0).unwrap();
+        for (line, code, words) in [
+            (
+                "run ops --fs ext4 --alloc ext4-mballoc --on image",
+                2,
+                ["image: the image is ext3, not ext4", "--fs"],
+            ),
+            (
+                "run ops --alloc best --on image",
+                2,
+                ["greedy-local", "fathom list allocators"],
+            ),
+            (
+                "run ops --alloc greedy-space --logical-block 5000B --on image",
+                2,
+                ["no multiple", "4KiB"],
+            ),
+            (
+                "run bad --alloc greedy-space --on image",
+                2,
+                ["bad: line 2: ", "D FILE"],
+            ),
+            (
+                "import --alloc greedy-space image none",
+                2,
+                ["none: cannot be read", "No such file"],
+            ),
+            (
+                "run ops --alloc greedy-space --on random",
+                2,
+                ["random: no ext2", "fathom mkfs"],
+            ),
+            (
+                "run ops --alloc greedy-space --on cut",
+                2,
+                ["cut: the file", "e2fsck -f cut"],
+            ),
+            (
+                "run ops --alloc greedy-space --on none",
+                3,
+                ["none: no such file", "fathom"],
+            ),
+            (
+                "mkfs --fs ext4 image",
+                3,
+                ["image: formatting destroys", "--destroy"],
+            ),
+        ] {
+            let refused = run(dir.path(), line).code(code);
+            let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+            let text = text.replace("\n  │ ", " ");
+            for word in words {
+                assert!(text.contains(word), "{line}: {text}");
+            }
+            assert!(
+                before == fs::read(at("image")).unwrap(),
+                "written to by {line}"
+            );
+        }
+        assert_eq!(fs::read(at("random")).unwrap(), [0x5a; 9000]);
     }
 }

@@ -95,7 +95,7 @@ mod bench {
             });
     }
 
-    const ALLOCATORS: [&str; 4] = fathom_ext::ALLOCATORS;
+    const ALLOCATORS: [&str; 7] = fathom_ext::ALLOCATORS;
 
     #[divan::bench(args = ALLOCATORS, sample_count = 5)]
     fn ext2(bencher: Bencher, allocator: &str) {

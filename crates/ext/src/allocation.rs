@@ -1,52 +1,55 @@
 //! The free blocks of an image, filled from its bitmaps, and the allocator that all new blocks come from.
 
 use crate::error::ExtError;
-use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace, Want, What};
-use fathom_fs::{BLOCK_BYTES, Extent, FileId, Space};
+use fathom_base::Bytes;
+use fathom_fs::alloc::{Allocator, Want, What};
+use fathom_fs::{BLOCK_BYTES, Extent, FileId, FileSystem, Policy, Space};
 use std::collections::BTreeSet;
 
 /// Blocks of a group.
 pub(crate) const GROUP_BLOCKS: u64 = 8 * BLOCK_BYTES;
 
-/// The allocators by name, as everywhere in Fathom.
-pub const ALLOCATORS: [&str; 4] = [
-    "ext3-windows",
-    "ext4-mballoc",
-    "greedy-space",
-    "greedy-local",
+/// The allocators by name: those of `fathom_fs::Policy` without that of the log-structured file system.
+pub const ALLOCATORS: [&str; 7] = [
+    Policy::Ext3.name(),
+    Policy::Ext4.name(),
+    Policy::GreedySpace.name(),
+    Policy::GreedyData.name(),
+    Policy::GreedyLocal.name(),
+    Policy::Reiser.name(),
+    Policy::ReclaimUnits.name(),
 ];
+/// A logical block has fewer blocks.
+const MOST_BLOCKS: u64 = 1 << 20;
 
 /// Makes an allocator for the free blocks of an image.
 pub type MakeAllocator = Box<dyn FnOnce(&Space) -> Box<dyn Allocator>>;
 
-/// Returns what makes an allocator of [`ALLOCATORS`]. `logical_block_bytes` is the logical block of Greedy-Space.
+/// Returns what makes an allocator of [`ALLOCATORS`]. `logical_block_bytes` is the logical block of Greedy-Space or the
+/// reclaim unit, below 4 GiB.
 ///
 /// # Errors
 /// [`ExtError::UnknownAllocator`]; [`ExtError::LogicalBlock`].
 pub fn allocator(name: &str, logical_block_bytes: u64) -> Result<MakeAllocator, ExtError> {
     let blocks = logical_block_bytes / BLOCK_BYTES;
-    if blocks == 0 || !logical_block_bytes.is_multiple_of(BLOCK_BYTES) {
+    if !(1..MOST_BLOCKS).contains(&blocks) || !logical_block_bytes.is_multiple_of(BLOCK_BYTES) {
         return Err(ExtError::LogicalBlock {
             bytes: logical_block_bytes,
             block: BLOCK_BYTES,
         });
     }
-    Ok(match name {
-        "ext3-windows" => Box::new(|_: &Space| Box::new(Ext3::default())),
-        "ext4-mballoc" => Box::new(|_: &Space| Box::new(Ext4::new(Ext4Settings::default()))),
-        "greedy-space" => {
-            Box::new(move |space: &Space| Box::new(GreedySpace::new(space, blocks, 0)))
-        }
-        "greedy-local" => {
-            Box::new(move |space: &Space| Box::new(GreedyLocal::new(space, blocks, 0)))
-        }
-        _ => {
-            return Err(ExtError::UnknownAllocator {
-                name: name.into(),
-                known: &ALLOCATORS,
-            });
-        }
-    })
+    let policy = name.parse().ok();
+    let policy = policy.filter(|&policy| policy != Policy::Logs);
+    let policy = policy.ok_or_else(|| ExtError::UnknownAllocator {
+        name: name.into(),
+        known: &ALLOCATORS,
+    })?;
+    let chosen = FileSystem {
+        allocator: Some(policy),
+        logical_block: Some(Bytes(logical_block_bytes)),
+        ..FileSystem::default()
+    };
+    Ok(Box::new(move |space: &Space| chosen.allocator(space)))
 }
 
 /// The free blocks and who takes them.
@@ -175,11 +178,13 @@ mod tests {
 
     #[test]
     fn a_logical_block_is_a_multiple_of_the_block() {
-        for bytes in [0, 100, 4095, 6000] {
+        for bytes in [0, 100, 4095, 6000, 4 << 30] {
             let refused = allocator("greedy-space", bytes).err();
             assert!(matches!(refused, Some(ExtError::LogicalBlock { .. })));
         }
-        let unknown = allocator("best-fit", 4096).err().unwrap();
-        assert!(unknown.to_string().contains("greedy-local"), "{unknown}");
+        for name in ["best-fit", "log-structured"] {
+            let unknown = allocator(name, 4096).err().unwrap();
+            assert!(unknown.to_string().contains("greedy-local"), "{unknown}");
+        }
     }
 }

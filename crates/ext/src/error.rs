@@ -22,6 +22,14 @@ pub enum ExtError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The image, or what is copied, cannot be read or written.
+    #[error("cannot {what}: {source}")]
+    Disk {
+        /// What was tried.
+        what: &'static str,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The image is in use by another program.
     #[error("{}: in use ({by}); nothing was written", path.display())]
     InUse {
@@ -73,9 +81,9 @@ pub enum ExtError {
         /// All names.
         known: &'static [&'static str],
     },
-    /// A logical block is no multiple of a block of the file system.
+    /// A logical block is no multiple of a block of the file system, or too long.
     #[error(
-        "a logical block of {bytes} bytes is no multiple of the block of the file system, {block} bytes"
+        "a logical block of {bytes} bytes is no multiple of the block of the file system, {block} bytes, below 4 GiB"
     )]
     LogicalBlock {
         /// Bytes of the logical block.

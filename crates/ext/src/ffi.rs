@@ -38,6 +38,8 @@ pub(crate) const FLUSH_NO_SYNC: c_int = 1;
 pub(crate) const BMAP_ALLOC_AND_SET: c_int = 0x1 | 0x2;
 /// `BLOCK_FLAG_READ_ONLY`, for `ext2fs_block_iterate3`.
 pub(crate) const BLOCKS_READ_ONLY: c_int = 0x8;
+/// `EXT2_BG_BLOCK_UNINIT`, of a group's flags.
+pub(crate) const GROUP_BLOCKS_UNWRITTEN: u16 = 0x2;
 /// `EXT2_BG_INODE_ZEROED`, of a group's flags.
 pub(crate) const GROUP_INODES_ZEROED: u16 = 0x4;
 
@@ -236,6 +238,7 @@ unsafe extern "C" {
     ) -> Code;
     pub(crate) fn ext2fs_group_desc_csum_set(fs: *mut Filsys, group: u32);
     pub(crate) fn ext2fs_bg_flags_set(fs: *mut Filsys, group: u32, flags: u16);
+    pub(crate) fn ext2fs_bg_flags_test(fs: *mut Filsys, group: u32, flag: u16) -> c_int;
     pub(crate) fn ext2fs_block_bitmap_loc(fs: *mut Filsys, group: u32) -> u64;
     pub(crate) fn ext2fs_inode_bitmap_loc(fs: *mut Filsys, group: u32) -> u64;
     pub(crate) fn ext2fs_inode_table_loc(fs: *mut Filsys, group: u32) -> u64;
@@ -255,6 +258,14 @@ unsafe extern "C" {
         mode: c_int,
         map: *mut c_void,
         inode: *mut u32,
+    ) -> Code;
+    pub(crate) fn ext2fs_adjust_ea_refcount3(
+        fs: *mut Filsys,
+        block: u64,
+        buffer: *mut c_char,
+        adjust: c_int,
+        count: *mut u32,
+        number: u32,
     ) -> Code;
     pub(crate) fn ext2fs_flush_icache(fs: *mut Filsys) -> Code;
     pub(crate) fn ext2fs_iblk_add_blocks(

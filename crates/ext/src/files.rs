@@ -44,8 +44,8 @@ impl Image {
         }
     }
 
-    /// Makes an empty file. Returns its inode.
-    pub(crate) fn make_file(&mut self, path: &str, bytes: u64) -> Result<u32, ExtError> {
+    /// Makes an empty file.
+    fn make_file<'a>(&mut self, path: &'a str, bytes: u64) -> Result<Found<'a>, ExtError> {
         let place = self.free_place(path)?;
         self.check_length(bytes)?;
         self.want_room(bytes.div_ceil(PAGE))?;
@@ -63,7 +63,11 @@ impl Image {
         let extents = self.version == Version::Ext4;
         let mut inode = RawInode::new(mode, extents, self.library.now());
         self.library.write_inode(number, &mut inode)?;
-        Ok(number)
+        Ok(Found {
+            place,
+            number,
+            inode,
+        })
     }
 
     fn check_length(&self, bytes: u64) -> Result<(), ExtError> {
@@ -83,13 +87,13 @@ impl Image {
         path: &str,
         bytes: u64,
         fill: Fill<'_>,
-    ) -> Result<u32, ExtError> {
-        let number = self.make_file(path, bytes)?;
-        if let Err(error) = self.append_to(number, bytes, fill) {
+    ) -> Result<(), ExtError> {
+        let found = self.make_file(path, bytes)?;
+        if let Err(error) = self.append_to(found, bytes, fill) {
             self.delete(path)?;
             return Err(error);
         }
-        Ok(number)
+        Ok(())
     }
 
     /// Appends to a file.
@@ -100,7 +104,7 @@ impl Image {
         fill: Fill<'_>,
     ) -> Result<(), ExtError> {
         let found = self.find_file(path)?;
-        self.append_to(found.number, bytes, fill)
+        self.append_to(found, bytes, fill)
     }
 
     fn find_file<'a>(&mut self, path: &'a str) -> Result<Found<'a>, ExtError> {
@@ -111,11 +115,15 @@ impl Image {
         }
     }
 
-    fn append_to(&mut self, number: u32, bytes: u64, fill: Fill<'_>) -> Result<(), ExtError> {
+    fn append_to(&mut self, found: Found<'_>, bytes: u64, fill: Fill<'_>) -> Result<(), ExtError> {
         if bytes == 0 {
             return Ok(());
         }
-        let mut inode = self.library.read_inode(number)?;
+        let Found {
+            place,
+            number,
+            mut inode,
+        } = found;
         let dirty = self.pages.of(number);
         let size = dirty.map_or(inode.size(), |dirty| dirty.size);
         let first = size / PAGE;
@@ -133,6 +141,7 @@ impl Image {
                 None => Some(self.read_block(block)?),
             };
         }
+        self.pages.make(number, size).parent = place.directory;
         let filled = self.fill_pages(number, [size, size + bytes], last, fill);
         let mapped = self.pages.of(number).map_or(0, |dirty| dirty.mapped);
         let reached = filled.as_ref().copied().unwrap_or(size).div_ceil(PAGE);
@@ -192,11 +201,13 @@ impl Image {
         inode: &mut RawInode,
         size: u64,
     ) -> Result<(), ExtError> {
-        let end = self.pages.of(number).map_or(size, |dirty| dirty.size);
+        let dirty = self.pages.of(number);
+        let end = dirty.map_or(size, |dirty| dirty.size);
+        let parent = dirty.map_or(ROOT, |dirty| dirty.parent);
         for page in size / PAGE..end.div_ceil(PAGE) {
             if self.library.block_of(number, inode, page)?.is_none() {
                 inode.set_size(end.min((page + 1) * PAGE));
-                self.allocate(number, inode, [page, page + 1])?;
+                self.allocate([number, parent], inode, [page, page + 1])?;
             }
         }
         inode.set_size(end);
@@ -271,7 +282,7 @@ impl Image {
     /// Deletes a file or a symbolic link.
     ///
     /// # Errors
-    /// [`ExtError::Missing`], [`ExtError::Kind`]; [`ExtError::Unsupported`] for one with extended attributes.
+    /// [`ExtError::Missing`], [`ExtError::Kind`].
     pub fn delete(&mut self, path: &str) -> Result<(), ExtError> {
         let found = self.find(path)?;
         match found.inode.mode() & TYPE {
@@ -331,10 +342,6 @@ impl Image {
             number,
             mut inode,
         } = found;
-        if inode.has_attributes() {
-            let what = format!("extended attributes (`{}`)", place.name);
-            return Err(ExtError::Unsupported { what });
-        }
         let name = place.name.as_bytes();
         self.unlink(place.directory, name)?;
         if !directory && inode.links() > 1 {
@@ -348,6 +355,12 @@ impl Image {
             for block in owned.data.into_iter().chain(owned.map) {
                 self.library.free_block(block);
             }
+        }
+        if let Some(block) = inode.attributes() {
+            if self.library.leave_attributes(number, block)? {
+                self.library.free_block(block);
+            }
+            inode.clear_attributes();
         }
         inode.set_links(0);
         inode.set_deleted(self.library.now());

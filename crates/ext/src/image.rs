@@ -16,6 +16,7 @@ use crate::library::{Library, disk_error};
 use crate::log::{Log, write_runs};
 use crate::pages::Pages;
 use crate::written::Written;
+use fathom_fs::Policy;
 use fathom_fs::ext::Version;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -48,7 +49,7 @@ impl Settings {
         Ok(Self {
             version: None,
             allocator: allocator(name, logical_block_bytes)?,
-            delayed: name != "ext3-windows",
+            delayed: name != Policy::Ext3.name(),
             now,
             dirty_limit_bytes: 256 << 20,
             durable: true,
@@ -60,7 +61,7 @@ impl Settings {
 /// a crash.
 pub struct Image {
     pub(crate) library: Library,
-    /// None for ext2.
+    /// None without a journal, as in ext2.
     pub(crate) log: Option<Log>,
     pub(crate) version: Version,
     pub(crate) delayed: bool,
@@ -121,9 +122,8 @@ impl Image {
         let extents = version == Version::Ext4;
         let allocation = Allocation::new(blocks, &bitmaps, settings.allocator, extents);
         library.allocate_by(allocation);
-        let log = (version != Version::Ext2)
-            .then(|| open_log(&mut library))
-            .transpose()?;
+        let journal = library.superblock().u32(sb::COMPAT) & sb::HAS_JOURNAL != 0;
+        let log = journal.then(|| open_log(&mut library)).transpose()?;
         let mut image = Self {
             library,
             log,

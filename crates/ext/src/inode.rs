@@ -200,9 +200,15 @@ impl RawInode {
         true
     }
 
-    /// Whether it has a block of extended attributes.
-    pub(crate) fn has_attributes(&self) -> bool {
-        u32_at(&self.0, 104) != 0
+    /// Its block of extended attributes; `None` if it has none.
+    pub(crate) fn attributes(&self) -> Option<u64> {
+        let block = u64::from(u32_at(&self.0, 104)) | u64::from(u16_at(&self.0, 118)) << 32;
+        (block != 0).then_some(block)
+    }
+
+    pub(crate) fn clear_attributes(&mut self) {
+        put(&mut self.0, 104, &[0; 4]);
+        put(&mut self.0, 118, &[0; 2]);
     }
 
     /// The target of a symbolic link that has no block.

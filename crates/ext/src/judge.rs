@@ -21,9 +21,10 @@ const RO_COMPAT: u32 = sb::SPARSE_SUPER
     | sb::ORPHAN_PRESENT;
 
 /// Names of features that a message can tell.
-const NAMES: [(usize, u32, &str); 14] = [
+const NAMES: [(usize, u32, &str); 16] = [
     (sb::COMPAT, sb::FAST_COMMIT, "fast_commit"),
     (sb::COMPAT, 0x200, "sparse_super2"),
+    (sb::COMPAT, 0x800, "stable_inodes"),
     (sb::INCOMPAT, 0x8, "journal_dev"),
     (sb::INCOMPAT, 0x10, "meta_bg"),
     (sb::INCOMPAT, 0x100, "mmp"),
@@ -36,6 +37,7 @@ const NAMES: [(usize, u32, &str); 14] = [
     (sb::RO_COMPAT, 0x200, "bigalloc"),
     (sb::RO_COMPAT, 0x1000, "read-only"),
     (sb::RO_COMPAT, 0x2000, "project"),
+    (sb::RO_COMPAT, 0x8000, "verity"),
 ];
 
 /// The name of a member of the family.

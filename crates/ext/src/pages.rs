@@ -17,6 +17,8 @@ pub(crate) struct Dirty {
     pub(crate) pages: BTreeMap<u64, Box<Block>>,
     /// Length of the file in bytes.
     pub(crate) size: u64,
+    /// The inode of its directory.
+    pub(crate) parent: u32,
     /// Number of pages that may have blocks.
     pub(crate) mapped: u64,
     /// Number of dirty pages that have no block.

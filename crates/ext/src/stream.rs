@@ -55,6 +55,21 @@ impl Summary {
     }
 }
 
+/// Reads operations, one a line, as [`Image::run`] does.
+///
+/// # Errors
+/// [`ExtError::Operation`] for the first line that is none.
+pub fn operations(text: &str) -> Result<Vec<Operation>, ExtError> {
+    let read = |(index, line): (usize, &str)| {
+        let line_number = index + 1;
+        line.parse().map_err(|source| ExtError::Operation {
+            line: line_number,
+            source,
+        })
+    };
+    text.lines().enumerate().map(read).collect()
+}
+
 impl Image {
     /// Performs an operation. The contents of files are those of [`crate::fill`]. Returns what a sync wrote.
     ///
@@ -86,25 +101,23 @@ impl Image {
     /// Performs the operations of a text, one a line, and a sync at the end. `each` is told what each sync wrote.
     ///
     /// # Errors
-    /// [`ExtError::Operation`] and [`ExtError::AtLine`], with the line; what was done before stays done.
+    /// [`ExtError::Operation`] for a line that is none, and nothing is done; [`ExtError::AtLine`] for one that fails, and
+    /// what was done before stays done.
     pub fn run(
         &mut self,
         text: &str,
         logical_block_bytes: u64,
         each: &mut dyn FnMut(&Written),
     ) -> Result<Summary, ExtError> {
+        let operations = operations(text)?;
         let logical = logical_block_bytes / BLOCK as u64;
         let mut summary = Summary::default();
-        for (index, line) in text.lines().enumerate() {
+        for (index, operation) in operations.into_iter().enumerate() {
             let line_number = index + 1;
             let at = |source: ExtError| ExtError::AtLine {
                 line: line_number,
                 source: Box::new(source),
             };
-            let operation = line.parse().map_err(|source| ExtError::Operation {
-                line: line_number,
-                source,
-            })?;
             let done = self.perform(&operation).map_err(at)?;
             for written in self.take_unseen() {
                 summary.own_syncs += 1;

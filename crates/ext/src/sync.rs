@@ -144,7 +144,11 @@ impl Image {
             {
                 run.push(block);
             }
-            let places = self.allocate(number, &mut inode, [page, page + run.len() as u64])?;
+            let places = self.allocate(
+                [number, dirty.parent],
+                &mut inode,
+                [page, page + run.len() as u64],
+            )?;
             let places = places
                 .into_iter()
                 .flat_map(|extent| extent.start..extent.end());
@@ -186,13 +190,14 @@ impl Image {
         u64::from(group) * GROUP_BLOCKS
     }
 
-    /// Gives a range of pages, which are a hole, their blocks.
+    /// Gives a range of pages, which are a hole, their blocks. `files` are the file and its directory.
     pub(crate) fn allocate(
         &mut self,
-        number: u32,
+        files: [u32; 2],
         inode: &mut RawInode,
         pages: [u64; 2],
     ) -> Result<Vec<Extent>, ExtError> {
+        let [number, parent] = files;
         let [mut page, end] = pages;
         let before = page.checked_sub(1);
         let mut after = match before {
@@ -213,8 +218,7 @@ impl Image {
                 after,
                 extents: inode.has_extents(),
                 inode: number - 1,
-                // No allocator of images asks for it.
-                parent: FileId(number),
+                parent: FileId(parent),
                 processor: 0,
             };
             let extent = self.take(&want)?;

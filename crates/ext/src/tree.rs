@@ -2,7 +2,8 @@
 //!
 //! Copied are regular files, directories and symbolic links, with permissions, owners (into an image) and times of the last
 //! change in seconds. A file with several names is copied once for each. Devices, sockets and pipes are counted and left
-//! out; extended attributes are not copied.
+//! out; extended attributes are not copied. Holes are copied into an image as zeroes, and pages of zeroes out of it as
+//! holes.
 
 use crate::disk::BLOCK;
 use crate::error::ExtError;
@@ -12,9 +13,9 @@ use crate::inode::{DIRECTORY, LINK, REGULAR, TYPE};
 use crate::library::disk_error;
 use crate::names::{ROOT, kind};
 use std::fs::{self, File, FileTimes, Metadata, Permissions};
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -219,8 +220,17 @@ impl Image {
 
     fn export_file(&mut self, from: &str, to: &Path) -> Result<u64, ExtError> {
         let failed = |source| ExtError::io(to, "write it", source);
-        let mut file = File::create_new(to).map_err(failed)?;
-        self.read(from, u64::MAX, &mut |_, bytes| file.write_all(bytes))
+        let file = File::create_new(to).map_err(failed)?;
+        // Pages of zeroes become holes.
+        let bytes = self.read(from, u64::MAX, &mut |at, bytes| match bytes
+            .iter()
+            .all(|&byte| byte == 0)
+        {
+            true => Ok(()),
+            false => file.write_all_at(bytes, at),
+        })?;
+        file.set_len(bytes).map_err(failed)?;
+        Ok(bytes)
     }
 
     /// The target of a symbolic link.

@@ -1,7 +1,7 @@
 //! Crashes at random writes: the journal is replayed, by e2fsck and by the kernel, and no file is lost that was synced.
 //!
-//! All writes and flushes of a run are recorded. An image after a crash has the writes before a random one; of those since
-//! the last flush, half of the blocks, chosen at random, are missing. Replaying the journal must be enough: e2fsck then
+//! All writes and flushes of a run are recorded. An image after a crash has the writes before a random one, or before a
+//! random flush; of those since the last flush, half of the blocks, chosen at random, are missing. Replaying the journal must be enough: e2fsck then
 //! finds nothing wrong, and the files are those of the last sync that ended, or of the one that was in progress.
 
 use crate::common::kernel::{Mounted, can_mount};
@@ -83,6 +83,15 @@ struct Run {
     begin: usize,
     /// The files after each sync, none first.
     states: Vec<Files>,
+}
+
+impl Run {
+    /// The flushes after formatting.
+    fn flushes(&self) -> Vec<usize> {
+        let events = self.events.iter().enumerate().skip(self.begin + 1);
+        let flushes = events.filter(|(_, event)| matches!(event, Event::Flush));
+        flushes.map(|(index, _)| index).collect()
+    }
 }
 
 fn recorded(version: Version, allocator: &str, operations: &str) -> Run {
@@ -176,7 +185,7 @@ fn check(found: &Files, run: &Run, synced: usize, what: &str) {
     );
 }
 
-/// Crashes at `points` random writes.
+/// Crashes at `points` random events, two of three a flush: as much as can be missing before it is missing.
 fn crashes(version: Version, allocator: &str, points: usize) {
     let run = recorded(version, allocator, &mixture(2500, 60, 60_000));
     let dir = scratch();
@@ -185,11 +194,14 @@ fn crashes(version: Version, allocator: &str, points: usize) {
         return;
     }
     let mounts = can_mount(dir.path());
+    let flushes = run.flushes();
     let mut rng = Rng::new(9, 0);
     let mut replayed = 0;
     for point in 0..points {
-        let room = (run.events.len() - run.begin) as u64;
-        let end = run.begin + 1 + rng.below(room) as usize;
+        let end = match point % 3 {
+            0 => run.begin + 1 + rng.below((run.events.len() - run.begin) as u64) as usize,
+            _ => flushes[rng.below(flushes.len() as u64) as usize],
+        };
         let what = format!(
             "{version:?}, {allocator}, event {end} of {}",
             run.events.len()
@@ -198,7 +210,7 @@ fn crashes(version: Version, allocator: &str, points: usize) {
         if mounts {
             let copy = dir.path().join("copy");
             std::fs::copy(&path, &copy).unwrap();
-            let option = if point % 2 == 0 { "ro" } else { "rw" };
+            let option = if point % 4 < 2 { "ro" } else { "rw" };
             let mounted = Mounted::new(&copy, dir.path(), option).unwrap();
             check(
                 &found(&mounted.at),
@@ -231,7 +243,7 @@ fn crashes(version: Version, allocator: &str, points: usize) {
 /// Crashes on a member of the family: with one allocator, or with all if the tests may take long.
 fn all_crashes(version: Version, allocators: [&str; 2]) {
     for allocator in &allocators[..cases(1, 2)] {
-        crashes(version, allocator, cases(10, 100));
+        crashes(version, allocator, cases(16, 100));
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod common;
 mod crash;
+mod foreign;
 mod golden;
 mod refused;
 mod streams;

@@ -6,20 +6,17 @@ use std::path::PathBuf;
 
 const IMAGES: &str = "Options for file operations on an image";
 
-/// A member of the family.
+/// A member of the family. Its values have no help of their own: with one, the whole help of `run` would be twice as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Fs {
-    /// Without a journal
     Ext2,
-    /// Indirect blocks and a journal
     Ext3,
-    /// Extents, check sums and a journal
     Ext4,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MkfsArgs {
-    /// The file system
+    /// The file system: ext2 (no journal), ext3 (indirect blocks and a journal), ext4 (extents, check sums and a journal)
     #[arg(long, value_enum)]
     pub(crate) fs: Fs,
     /// Checked only: a new image has no files, and each command that writes some names its allocator
@@ -40,10 +37,10 @@ pub(crate) struct ImportArgs {
     /// The file system that the image must have
     #[arg(long, value_enum)]
     pub(crate) fs: Option<Fs>,
-    /// The allocator of all new blocks: ext3-windows, ext4-mballoc, greedy-space or greedy-local
+    /// The allocator of all new blocks, one of `fathom list allocators`
     #[arg(long, value_name = "ALLOCATOR")]
     pub(crate) alloc: String,
-    /// The logical block of greedy-space and greedy-local
+    /// The logical block of the allocators that have one, such as greedy-space
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) logical_block: Bytes,
     /// The image, or a block device with one
@@ -67,11 +64,11 @@ pub(crate) struct OnImageArgs {
     /// The file system that the image of --on must have: ext2, ext3 or ext4
     #[arg(long, value_enum, hide_possible_values = true, requires = "alloc")]
     pub(crate) fs: Option<Fs>,
-    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator: ext3-windows,
-    /// ext4-mballoc, greedy-space or greedy-local
+    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator, one of `fathom list
+    /// allocators`
     #[arg(long, value_name = "ALLOCATOR", requires = "on", conflicts_with_all = OTHERS)]
     pub(crate) alloc: Option<String>,
-    /// The logical block of greedy-space and greedy-local, and of the figures
+    /// The logical block of the allocators that have one, and of the figures
     #[arg(long, value_name = "BYTES", default_value = "4MiB", requires = "alloc")]
     pub(crate) logical_block: Bytes,
 }

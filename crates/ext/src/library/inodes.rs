@@ -93,7 +93,30 @@ impl Library {
             ffi::ext2fs_new_inode(self.fs.as_ptr(), near, c_int::from(mode), map, &mut number)
         };
         self.check(code, "find a free inode")?;
+        self.note_bitmap_of(number);
         Ok(number)
+    }
+
+    /// Has the bitmap of blocks written with an inode that is the first of its group: it says which are its metadata.
+    fn note_bitmap_of(&mut self, number: u32) {
+        let group = (number - 1) / self.inodes_per_group();
+        if self.unwritten.remove(&group)
+            && let Some(allocation) = &mut self.shared.borrow_mut().allocation
+        {
+            allocation.changed.insert(group);
+        }
+    }
+
+    /// Counts one inode less that has a block of extended attributes. Returns whether it was the last.
+    pub(crate) fn leave_attributes(&mut self, number: u32, block: u64) -> Result<bool, ExtError> {
+        let mut count = 0;
+        // SAFETY: the file system is open, the library uses a buffer of its own, and the place for the result lives.
+        let code = unsafe {
+            let (fs, buffer) = (self.fs.as_ptr(), ptr::null_mut());
+            ffi::ext2fs_adjust_ea_refcount3(fs, block, buffer, -1, &mut count, number)
+        };
+        self.check(code, "leave a block of extended attributes")?;
+        Ok(count == 0)
     }
 
     /// Marks an inode as in use or free, and counts.

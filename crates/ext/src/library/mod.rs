@@ -15,6 +15,7 @@ use crate::channel::{MANAGER, Shared, install, opening};
 use crate::error::ExtError;
 use crate::ffi::{self, Code, Filsys, SuperBlock};
 use crate::inode::sb;
+use rustc_hash::FxHashSet;
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::ptr::{self, NonNull};
@@ -26,6 +27,8 @@ pub(crate) struct Library {
     fs: NonNull<Filsys>,
     shared: Rc<RefCell<Shared>>,
     now: i64,
+    /// Groups whose bitmap of blocks has never been written: the library marks it as written when it gives an inode there.
+    unwritten: FxHashSet<u32>,
 }
 
 impl Drop for Library {
@@ -94,7 +97,12 @@ impl Library {
             what,
             message: "no file system".into(),
         })?;
-        let mut library = Self { fs, shared, now };
+        let mut library = Self {
+            fs,
+            shared,
+            now,
+            unwritten: FxHashSet::default(),
+        };
         library.fields().now = now;
         Ok(library)
     }
@@ -121,6 +129,12 @@ impl Library {
     /// Lets the allocator choose all blocks from now on.
     pub(crate) fn allocate_by(&mut self, allocation: Allocation) {
         self.shared.borrow_mut().allocation = Some(allocation);
+        let filsys = self.fs.as_ptr();
+        let flag = ffi::GROUP_BLOCKS_UNWRITTEN;
+        self.unwritten = (0..self.groups())
+            // SAFETY: the file system is open and has the group.
+            .filter(|&group| unsafe { ffi::ext2fs_bg_flags_test(filsys, group, flag) } != 0)
+            .collect();
         let fields = self.fields();
         fields.flags |= ffi::FLAG_MASTER_SB_ONLY;
         let fs: *mut Filsys = fields;
@@ -228,7 +242,7 @@ impl Library {
 
 /// An error of the disk under an image.
 pub(crate) fn disk_error(what: &'static str, source: std::io::Error) -> ExtError {
-    ExtError::io(std::path::Path::new("image"), what, source)
+    ExtError::Disk { what, source }
 }
 
 fn check(shared: &RefCell<Shared>, code: Code, what: &'static str) -> Result<(), ExtError> {

@@ -72,6 +72,10 @@ impl Mounted {
     ///
     /// # Panics
     /// If that fails.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "waits for a process of another test, which no device knows"
+    )]
     pub(crate) fn end(mut self) {
         let at = self.at.to_str().unwrap();
         // A process that another test begins at this moment has our open files until it has begun.

@@ -46,8 +46,9 @@ fn identity() -> Result<[u8; 16], Failure> {
 }
 
 pub(crate) fn mkfs(args: &MkfsArgs) -> Result<Exit, Failure> {
+    let refused = |error| refusal::of(error, &args.image, None);
     if let Some(name) = &args.alloc {
-        let _ = allocator(name, 4096).map_err(refusal::of)?;
+        let _ = allocator(name, 4096).map_err(refused)?;
     }
     let layout = Format {
         version: version(args.fs),
@@ -57,7 +58,7 @@ pub(crate) fn mkfs(args: &MkfsArgs) -> Result<Exit, Failure> {
     let bytes = args.size.map(|size| size.0);
     format(&args.image, bytes, args.destroy.as_deref(), &layout).map_err(|error| {
         let small = matches!(error, ExtError::Size { .. }) && bytes.is_none();
-        let failure = refusal::of(error);
+        let failure = refused(error);
         match small {
             true => failure.help("give the size of the new image with --size, such as --size 8GiB"),
             false => failure,
@@ -73,19 +74,24 @@ fn opened(
     allocator: &str,
     logical_block: Bytes,
 ) -> Result<Image, Failure> {
-    let settings = Settings::new(allocator, logical_block.0, now()).map_err(refusal::of)?;
+    let refused = |error| refusal::of(error, image, None);
+    let settings = Settings::new(allocator, logical_block.0, now()).map_err(refused)?;
     let settings = Settings {
         version: fs.map(version),
         ..settings
     };
-    Image::open(image, settings).map_err(refusal::of)
+    Image::open(image, settings).map_err(refused)
 }
 
 /// Closes an image after `result`, so that it is clean whatever happened.
-fn closed<T>(image: Image, result: Result<T, ExtError>) -> Result<T, Failure> {
+fn closed<T>(
+    image: Image,
+    result: Result<T, ExtError>,
+    refused: impl Fn(ExtError) -> Failure,
+) -> Result<T, Failure> {
     let closed = image.close();
-    let result = result.map_err(refusal::of)?;
-    closed.map_err(refusal::of)?;
+    let result = result.map_err(&refused)?;
+    closed.map_err(&refused)?;
     Ok(result)
 }
 
@@ -109,14 +115,21 @@ fn copied(copied: Copied) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+    let refused = |error| refusal::of(error, &args.image, None);
+    // Before the image is opened, so that it stays as it is if there is nothing to copy.
+    std::fs::read_dir(&args.directory).map_err(|error| {
+        let message = format!("{}: cannot be read", out::shown(&args.directory));
+        Failure::input("fathom::io", message).because(error)
+    })?;
     let mut image = opened(&args.image, args.fs, &args.alloc, args.logical_block)?;
     let imported = image.import(&args.directory);
-    copied(closed(image, imported)?)
+    copied(closed(image, imported, refused)?)
 }
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    let mut image = Image::read_only(&args.image).map_err(refusal::of)?;
-    copied(image.export(&args.directory).map_err(refusal::of)?)
+    let refused = |error| refusal::of(error, &args.image, None);
+    let mut image = Image::read_only(&args.image).map_err(refused)?;
+    copied(image.export(&args.directory).map_err(refused)?)
 }
 
 /// The time now, for the rate of operations.
@@ -130,13 +143,18 @@ fn clock() -> Instant {
 
 /// `fathom run` with `--alloc`: the workload is a file of operations, the target an image.
 pub(crate) fn run(args: &RunArgs, allocator: &str) -> Result<Exit, Failure> {
-    let operations = read(Path::new(&args.workload.workload))?;
+    let file = Path::new(&args.workload.workload);
+    let operations = read(file)?;
     let logical_block = args.image.logical_block;
-    let mut image = opened(Path::new(&args.on), args.image.fs, allocator, logical_block)?;
+    let path = Path::new(&args.on);
+    let refused = |error| refusal::of(error, path, Some(file));
+    // Before the image is opened, so that it stays as it is if a line is none.
+    let _ = fathom_ext::operations(&operations).map_err(refused)?;
+    let mut image = opened(path, args.image.fs, allocator, logical_block)?;
     let begun = clock();
     let ran = image.run(&operations, logical_block.0, &mut |_| {});
     let seconds = begun.elapsed().as_secs_f64();
-    let summary = closed(image, ran)?;
+    let summary = closed(image, ran, refused)?;
     out::text(&said(&summary, logical_block, seconds))?;
     Ok(Exit::Done)
 }
