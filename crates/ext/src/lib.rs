@@ -4,8 +4,8 @@
 //! [`format()`] and [`format_disk`] make an image; [`Image`] is an open one, on a file, a block device or any [`Disk`],
 //! with [`Settings`] and an [`allocator`] of [`ALLOCATORS`] or one of the caller's ([`MakeAllocator`]). Its operations, from
 //! [`Image::make_directory`] to [`Image::remove_directory`], change memory; [`Image::sync`] writes, and says what
-//! ([`Written`]); [`Image::free_blocks`] tells how much room is left. [`Image::run`] performs a stream of `fathom_fs::Operation` ([`operations`]), whose files have the contents of [`fill`], and
-//! returns a [`Summary`]. [`Image::import`] copies a directory of the host into an image, [`Image::export`] out of it
+//! ([`Written`]); [`Image::free_blocks`] tells how much room is left. [`Image::run`] performs a stream of
+//! `fathom_fs::Operation` ([`operations`]), whose files have the contents of [`fill`], and returns a [`Summary`]. [`Image::import`] copies a directory of the host into an image, [`Image::export`] out of it
 //! ([`Copied`]).
 //!
 //! The crate is empty without its feature `libext2fs`. With it, it contains `unsafe`: `ffi` declares the library,
