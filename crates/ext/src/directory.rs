@@ -109,9 +109,12 @@ impl Directory {
             return Ok(());
         };
         change(library, part.block, |block| {
-            let entered = entries::enter(block, seed, name, inode, entry.kind);
-            part.room = entries::room(block, seed.is_some());
-            entered
+            let gap = entries::enter(block, seed, name, inode, entry.kind);
+            // If it was not the longest gap, that is as it was.
+            if gap == Some(part.room) {
+                part.room = entries::room(block, seed.is_some());
+            }
+            gap.is_some()
         })?;
         let page = page as u32;
         self.names.insert(name.into(), Known { inode, page });
@@ -126,9 +129,10 @@ impl Directory {
             return Ok(());
         };
         change(library, part.block, |block| {
-            let removed = entries::remove(block, seed, name);
-            part.room = entries::room(block, seed.is_some());
-            removed
+            let gap = entries::remove(block, seed, name);
+            part.room = part.room.max(gap.unwrap_or(0));
+            debug_assert_eq!(part.room, entries::room(block, seed.is_some()));
+            gap.is_some()
         })?;
         Ok(())
     }

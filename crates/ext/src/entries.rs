@@ -95,19 +95,16 @@ pub(crate) fn room(block: &Block, summed: bool) -> usize {
     rooms.max().unwrap_or(0)
 }
 
-/// Enters a name. Returns false if there is no room.
+/// Enters a name into the first gap that is long enough. Returns how long that was; `None` if there is none.
 pub(crate) fn enter(
     block: &mut Block,
     seed: Option<u32>,
     name: &[u8],
     inode: u32,
     kind: u8,
-) -> bool {
+) -> Option<usize> {
     let needed = needs(name.len());
-    let found = slots(block, end(seed.is_some())).find(|slot| slot.len - slot.needs() >= needed);
-    let Some(slot) = found else {
-        return false;
-    };
+    let slot = slots(block, end(seed.is_some())).find(|slot| slot.len - slot.needs() >= needed)?;
     let used = slot.needs();
     if used > 0 {
         block[slot.at + 4..slot.at + 6].copy_from_slice(&(used as u16).to_le_bytes());
@@ -119,11 +116,11 @@ pub(crate) fn enter(
     block[at + 7] = kind;
     block[at + HEADER..at + HEADER + name.len()].copy_from_slice(name);
     seal(block, seed);
-    true
+    Some(slot.len - used)
 }
 
-/// Removes a name. Returns false if it is not there.
-pub(crate) fn remove(block: &mut Block, seed: Option<u32>, name: &[u8]) -> bool {
+/// Removes a name. Returns how long the gap is that it leaves; `None` if it is not there.
+pub(crate) fn remove(block: &mut Block, seed: Option<u32>, name: &[u8]) -> Option<usize> {
     let mut before: Option<Slot> = None;
     let mut found = None;
     for slot in slots(block, end(seed.is_some())) {
@@ -134,18 +131,20 @@ pub(crate) fn remove(block: &mut Block, seed: Option<u32>, name: &[u8]) -> bool 
         }
         before = Some(slot);
     }
-    let Some(slot) = found else {
-        return false;
-    };
-    match before {
+    let slot = found?;
+    let gap = match before {
         Some(before) => {
-            let len = (before.len + slot.len) as u16;
-            block[before.at + 4..before.at + 6].copy_from_slice(&len.to_le_bytes());
+            let len = before.len + slot.len;
+            block[before.at + 4..before.at + 6].copy_from_slice(&(len as u16).to_le_bytes());
+            len - before.needs()
         }
-        None => block[slot.at..slot.at + 4].fill(0),
-    }
+        None => {
+            block[slot.at..slot.at + 4].fill(0);
+            slot.len
+        }
+    };
     seal(block, seed);
-    true
+    Some(gap)
 }
 
 fn seal(block: &mut Block, seed: Option<u32>) {
@@ -170,15 +169,18 @@ mod tests {
         let mut block = empty();
         assert_eq!(room(&block, false), 4096);
         for (name, inode) in [("a", 11), ("bcdef", 12), ("g", 13)] {
-            assert!(enter(&mut block, None, name.as_bytes(), inode, 1));
+            assert!(enter(&mut block, None, name.as_bytes(), inode, 1).is_some());
         }
         // 12, 16 and 12 bytes.
         assert_eq!(room(&block, false), 4096 - 40);
-        assert!(remove(&mut block, None, b"bcdef") && !remove(&mut block, None, b"bcdef"));
-        assert!(enter(&mut block, None, b"hi", 14, 2));
+        // The gap has the 16 bytes.
+        assert_eq!(remove(&mut block, None, b"bcdef"), Some(16));
+        assert_eq!(remove(&mut block, None, b"bcdef"), None);
+        assert_eq!(enter(&mut block, None, b"hi", 14, 2), Some(16));
         let all: Vec<_> = names(&block, false).collect();
         assert_eq!(all, [(b"a".as_slice(), 11), (b"hi", 14), (b"g", 13)]);
-        assert!(remove(&mut block, None, b"a"), "the first becomes unused");
+        let first = remove(&mut block, None, b"a");
+        assert_eq!(first, Some(12), "the first becomes unused");
         assert_eq!(names(&block, false).count(), 2);
         assert!(is_sound(&block, None));
     }
@@ -188,7 +190,7 @@ mod tests {
         let mut block = empty();
         let long = [b'x'; 250];
         let mut entered = 0;
-        while enter(&mut block, None, &long, 20, 1) {
+        while enter(&mut block, None, &long, 20, 1).is_some() {
             entered += 1;
         }
         // 4096 / 260.
