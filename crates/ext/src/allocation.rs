@@ -125,31 +125,16 @@ impl Allocation {
     pub(crate) fn release(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         freed.sort_unstable();
-        for run in joined(&freed) {
+        for run in Extent::runs(&freed) {
             self.space.release(run);
             self.allocator.released(&self.space, run);
         }
     }
 }
 
-/// Joins blocks in order of place to runs.
-pub(crate) fn joined(blocks: &[u64]) -> Vec<Extent> {
-    let mut runs: Vec<Extent> = Vec::new();
-    for &block in blocks {
-        match runs.last_mut() {
-            Some(last) if last.end() == block => last.blocks += 1,
-            _ => runs.push(Extent::new(block, 1)),
-        }
-    }
-    runs
-}
-
 fn used_runs(bitmaps: &[u8], blocks: u64) -> Vec<Extent> {
     let mut runs: Vec<Extent> = Vec::new();
-    let mut add = |start: u64, count: u64| match runs.last_mut() {
-        Some(last) if last.end() == start => last.blocks += count,
-        _ => runs.push(Extent::new(start, count)),
-    };
+    let mut add = |start: u64, count: u64| Extent::new(start, count).add_to(&mut runs);
     for (index, &byte) in bitmaps.iter().enumerate() {
         let first = index as u64 * 8;
         match byte {

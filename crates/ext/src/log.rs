@@ -5,10 +5,10 @@
 //! was freed is revoked if the log has a copy of it. The order is that of [`crate::jbd2`]'s source: log, flush, commit
 //! block, flush; places, flush, super block of the journal, flush.
 
-use crate::allocation::joined;
 use crate::disk::{BLOCK, Disk};
 use crate::jbd2::{Format, JournalSuper};
 use crate::meta::Block;
+use fathom_fs::Extent;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -179,7 +179,7 @@ pub(crate) fn write_runs(disk: &mut dyn Disk, blocks: &[(u64, Arc<Block>)]) -> i
     let numbers: Vec<u64> = blocks.iter().map(|(block, _)| *block).collect();
     let mut at = 0;
     let mut bytes = Vec::new();
-    for run in joined(&numbers) {
+    for run in Extent::runs(&numbers) {
         let end = at + run.blocks as usize;
         bytes.clear();
         blocks[at..end]

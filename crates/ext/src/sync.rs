@@ -4,7 +4,7 @@
 //! size. Data is written in order of place, neighbours with one request; then the metadata, as one transaction. What was
 //! freed may be taken again after that. If much metadata is dirty, this happens before all files are written.
 
-use crate::allocation::{GROUP_BLOCKS, joined};
+use crate::allocation::GROUP_BLOCKS;
 use crate::clean::Page;
 use crate::disk::BLOCK;
 use crate::error::ExtError;
@@ -313,7 +313,7 @@ impl Image {
         let numbers: Vec<u64> = data.iter().map(|going| going.place).collect();
         let mut shared = self.library.shared().borrow_mut();
         let mut blocks = data.iter();
-        for run in joined(&numbers) {
+        for run in Extent::runs(&numbers) {
             let mut at = run.start;
             while at < run.end() {
                 let count = (run.end() - at).min(LONGEST_REQUEST);

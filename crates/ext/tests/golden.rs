@@ -1,7 +1,8 @@
 //! Against what a Greedy-Space over libext2fs of others wrote with the same operations: the bytes of data of each sync, and
 //! the logical blocks of 4 MiB that it touches.
 
-use crate::common::{LOGICAL_BLOCK, cases, clean, made, recorded, scratch, settings};
+use crate::common::{LOGICAL_BLOCK, cases, clean, made, scratch, settings};
+use crate::recorded::recorded;
 use fathom_ext::{Image, Settings};
 use fathom_fs::alloc::{Allocator, Want};
 use fathom_fs::ext::Version;

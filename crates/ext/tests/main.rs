@@ -13,5 +13,7 @@ mod common;
 mod crash;
 mod foreign;
 mod golden;
+#[path = "../../fs/tests/recorded.rs"]
+mod recorded;
 mod refused;
 mod streams;

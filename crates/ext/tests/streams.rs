@@ -3,8 +3,9 @@
 
 use crate::common::kernel::{Mounted, can_mount};
 use crate::common::{
-    LOGICAL_BLOCK, VERSIONS, clean, lengths, made, mixture, opened, recorded, right, scratch,
+    LOGICAL_BLOCK, VERSIONS, clean, lengths, made, mixture, opened, right, scratch,
 };
+use crate::recorded::recorded;
 use fathom_ext::{ALLOCATORS, Image};
 use fathom_fs::ext::Version;
 use std::fs::File;

@@ -24,6 +24,23 @@ impl Extent {
     pub fn end(self) -> u64 {
         self.start + self.blocks
     }
+
+    /// Adds the run to others; it joins the last one if it continues it.
+    pub fn add_to(self, runs: &mut Vec<Self>) {
+        match runs.last_mut() {
+            Some(last) if last.end() == self.start => last.blocks += self.blocks,
+            _ => runs.push(self),
+        }
+    }
+
+    /// The runs that blocks in order of place form.
+    pub fn runs(blocks: &[u64]) -> Vec<Self> {
+        let mut runs = Vec::new();
+        for &block in blocks {
+            Self::new(block, 1).add_to(&mut runs);
+        }
+        runs
+    }
 }
 
 /// Identifies a file or a directory. Never used again after a deletion.

@@ -177,8 +177,23 @@ pub(crate) trait Layout: fmt::Debug + Send {
         true
     }
 
+    /// The page of its directory with the entry of a file, in a format whose directories have pages.
+    fn entry_page(&self, _id: FileId) -> Option<u32> {
+        None
+    }
+
     /// The blocks of metadata that a look-up of a file by its name reads.
-    fn looked_up(&self, core: &Core, id: FileId) -> Vec<u64>;
+    fn looked_up(&self, core: &Core, id: FileId) -> Vec<u64> {
+        let entry = || {
+            let directory = core.file(core.file(id).ok()?.parent).ok()?;
+            let (block, _) = directory.map.find(self.entry_page(id)?)?;
+            Some(block)
+        };
+        entry()
+            .into_iter()
+            .chain(self.inode_block(core, id))
+            .collect()
+    }
 
     /// The block with the inode of a file.
     fn inode_block(&self, core: &Core, id: FileId) -> Option<u64>;

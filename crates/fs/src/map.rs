@@ -62,6 +62,18 @@ impl Map {
         next.map_or(most, |piece| most.min(piece.page - page))
     }
 
+    /// The first pages from `page` on and before `end` that have no block, and their number; `None` if all have one.
+    pub(crate) fn next_hole(&self, page: u32, end: u32) -> Option<(u32, u32)> {
+        let mut at = page;
+        while at < end {
+            match self.find(at) {
+                Some((_, run)) => at = at.saturating_add(run.min(u64::from(end - at)) as u32),
+                None => return Some((at, self.hole(at, end - at))),
+            }
+        }
+        None
+    }
+
     /// The page after the last one that has a block.
     pub(crate) fn end(&self) -> u64 {
         self.pieces.last().map_or(0, Piece::end)
@@ -150,6 +162,8 @@ mod tests {
         assert_eq!((map.find(1), map.find(2)), (Some((101, 1)), None));
         assert_eq!((map.hole(2, 9), map.hole(6, 9), map.hole(0, 9)), (2, 9, 0));
         assert_eq!((map.before(3), map.before(0)), (Some(101), Some(100)));
+        let holes = [(0, 9), (3, 9), (4, 6), (5, 9)].map(|(from, end)| map.next_hole(from, end));
+        assert_eq!(holes, [Some((2, 2)), Some((3, 1)), None, Some((6, 3))]);
         map.set(2, Extent::new(102, 2));
         assert_eq!(map.pieces().len(), 1);
         assert_eq!(map.cut(5), [Extent::new(105, 1)]);

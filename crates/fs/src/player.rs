@@ -184,7 +184,7 @@ impl Player {
         let changed = self.volume.take_changed();
         let revoked = self.volume.take_revoked();
         let Some(journal) = &mut self.journal else {
-            add(writes, Purpose::Metadata, joined(&changed));
+            add(writes, Purpose::Metadata, Extent::runs(&changed));
             return Ok(());
         };
         for block in changed {
@@ -197,7 +197,7 @@ impl Player {
         commit(journal, writes);
         let placed = journal.not_in_place();
         placed.iter().for_each(|&block| journal.placed(block));
-        add(writes, Purpose::Metadata, joined(&placed));
+        add(writes, Purpose::Metadata, Extent::runs(&placed));
         Ok(())
     }
 
@@ -233,7 +233,7 @@ fn commit(journal: &mut Journal, writes: &mut Vec<Write>) {
     let single = |block: u64| Extent::new(block, 1);
     let checkpoint = journal.in_the_way();
     checkpoint.iter().for_each(|&block| journal.placed(block));
-    add(writes, Purpose::Checkpoint, joined(&checkpoint));
+    add(writes, Purpose::Checkpoint, Extent::runs(&checkpoint));
     let tail = journal.super_block().map(single);
     add(writes, Purpose::JournalSuper, tail.into_iter().collect());
     let commit = journal.begin().unwrap_or_default();
@@ -245,16 +245,4 @@ fn commit(journal: &mut Journal, writes: &mut Vec<Write>) {
 fn add(writes: &mut Vec<Write>, purpose: Purpose, extents: Vec<Extent>) {
     let write = |extent| Write { purpose, extent };
     writes.extend(extents.into_iter().map(write));
-}
-
-/// Joins blocks in order of place to runs.
-fn joined(blocks: &[u64]) -> Vec<Extent> {
-    let mut runs: Vec<Extent> = Vec::new();
-    for &block in blocks {
-        match runs.last_mut() {
-            Some(last) if last.end() == block => last.blocks += 1,
-            _ => runs.push(Extent::new(block, 1)),
-        }
-    }
-    runs
 }

@@ -1,36 +1,17 @@
 //! Allocators against what kernels and another implementation did with the same file operations: the bytes of each sync,
 //! and the logical blocks of 4 MiB that it touches.
 
+use crate::recorded::recorded;
 use fathom_base::Rng;
 use fathom_fs::alloc::{Allocator, Ext3, Ext4, Ext4Settings, GreedyLocal, GreedySpace};
 use fathom_fs::ext::{ExtFormat, Version};
 use fathom_fs::{BLOCK_BYTES, Extent, FileId, Player, Purpose, Space, Volume, Write};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::Command;
 
 /// Blocks of a logical block of 4 MiB.
 pub(crate) const LOGICAL_BLOCK: u64 = 1024;
 /// Blocks of the recorded volumes, of 8 GiB.
 const BLOCKS: u64 = 2 << 20;
-
-/// Returns a recorded file as text; `None` if it is not there.
-pub(crate) fn recorded(name: &str) -> Option<String> {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/fs");
-    let path = shared.join(name);
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    }
-    let output = match Command::new("xz").arg("-dc").arg(&path).output() {
-        Ok(output) if output.status.success() => output,
-        other => {
-            eprintln!("skipped: xz is not there ({other:?})");
-            return None;
-        }
-    };
-    Some(String::from_utf8(output.stdout).unwrap())
-}
 
 /// Plays recorded operations. Returns what each sync wrote.
 pub(crate) fn play(player: &mut Player, operations: &str) -> Vec<Vec<Write>> {

@@ -1,6 +1,7 @@
 //! The log-structured format: what a sync writes and in which order, and that cleaning loses nothing.
 
-use crate::golden::{CVFS_LARGE, LOGICAL_BLOCK, data, greedy, play, recorded};
+use crate::golden::{CVFS_LARGE, LOGICAL_BLOCK, data, greedy, play};
+use crate::recorded::recorded;
 use fathom_base::Rng;
 use fathom_fs::log::LogFormat;
 use fathom_fs::{FileId, Player, Purpose, ROOT, Volume, Write};

@@ -11,5 +11,6 @@
 mod allocators;
 mod golden;
 mod log;
+mod recorded;
 mod reiser;
 mod sync;

@@ -1,9 +1,10 @@
 //! ReiserFS against Linux 6.1: the bytes of each sync, the logical blocks that it touches, and single blocks.
 
 use crate::golden::{
-    CVFS_LARGE, FSL, LOGICAL_BLOCK, Make, bytes, data, greedy, mean_of, play, recorded,
-    recorded_bytes, touched,
+    CVFS_LARGE, FSL, LOGICAL_BLOCK, Make, bytes, data, greedy, mean_of, play, recorded_bytes,
+    touched,
 };
+use crate::recorded::recorded;
 use fathom_fs::alloc::Reiser;
 use fathom_fs::reiser::ReiserFormat;
 use fathom_fs::{Player, Purpose, Volume, Write};

@@ -21,6 +21,8 @@ mod program_filebench;
 mod program_filebench_language;
 mod program_golden;
 mod program_postmark;
+#[path = "../../fs/tests/recorded.rs"]
+mod recorded;
 mod step_by_hand;
 mod step_properties;
 mod step_real;

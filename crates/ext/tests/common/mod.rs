@@ -55,24 +55,6 @@ pub(crate) fn opened(path: &Path, allocator: &str) -> Image {
     Image::open(path, settings(allocator)).unwrap()
 }
 
-/// Returns a recorded file as text; `None` if it is not there.
-pub(crate) fn recorded(name: &str) -> Option<String> {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/fs");
-    let path = shared.join(name);
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    }
-    let output = match Command::new("xz").arg("-dc").arg(&path).output() {
-        Ok(output) if output.status.success() => output,
-        other => {
-            eprintln!("skipped: xz is not there ({other:?})");
-            return None;
-        }
-    };
-    Some(String::from_utf8(output.stdout).unwrap())
-}
-
 /// Runs e2fsck; `None` if it is not there, which the caller's test says.
 pub(crate) fn e2fsck(mode: &str, image: &Path) -> Option<Output> {
     match Command::new("e2fsck").arg(mode).arg(image).output() {

@@ -287,18 +287,12 @@ impl Layout for Ext {
     ) -> Result<(), FsError> {
         let mut file = core.take_out(id)?;
         let mut nodes = std::mem::take(&mut self.held(id)?.nodes);
-        let end = page + pages;
-        let mut at = page;
         let mut result = Ok(());
-        while at < end && result.is_ok() {
-            if let Some((_, run)) = file.map.find(at) {
-                at = at.saturating_add(run.min(u64::from(end - at)) as u32);
-                continue;
-            }
-            let hole = file.map.hole(at, end - at);
+        while let Some((at, hole)) = file.map.next_hole(page, page + pages)
+            && result.is_ok()
+        {
             let want = self.want(id, &file, at, hole, What::Data);
             result = self.extend(core, &mut file, &mut nodes, want);
-            at += hole;
         }
         self.change_inode(core, file.number);
         core.put_back(id, file);
@@ -325,14 +319,8 @@ impl Layout for Ext {
         }
     }
 
-    fn looked_up(&self, core: &Core, id: FileId) -> Vec<u64> {
-        let (Ok(file), Some(held)) = (core.file(id), self.find_held(id)) else {
-            return Vec::new();
-        };
-        let parent = core.file(file.parent).ok();
-        let entry = parent.and_then(|parent| parent.map.find(held.entry));
-        let blocks = entry.map(|(block, _)| block).into_iter();
-        blocks.chain(self.inode_block(core, id)).collect()
+    fn entry_page(&self, id: FileId) -> Option<u32> {
+        Some(self.find_held(id)?.entry)
     }
 
     fn inode_block(&self, core: &Core, id: FileId) -> Option<u64> {

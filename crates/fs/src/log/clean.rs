@@ -62,20 +62,12 @@ impl LogFs {
             if self.segments.owner(block) != Some(owner) {
                 continue;
             }
-            read(&mut core.cleaned, block);
+            Extent::new(block, 1).add_to(&mut core.cleaned);
             match owner {
                 Owner::Page(file, page) => self.write_pages(core, file, page, 1, Log::ColdData)?,
                 Owner::Node(node) => self.write_node(core, node)?,
             }
         }
         Ok(())
-    }
-}
-
-/// Notes that a block is read.
-fn read(cleaned: &mut Vec<Extent>, block: u64) {
-    match cleaned.last_mut() {
-        Some(last) if last.end() == block => last.blocks += 1,
-        _ => cleaned.push(Extent::new(block, 1)),
     }
 }

@@ -329,14 +329,8 @@ impl Layout for LogFs {
         dirty && self.addresses.is_empty() && self.segments.changed.is_empty()
     }
 
-    fn looked_up(&self, core: &Core, id: FileId) -> Vec<u64> {
-        let (Ok(file), Some(held)) = (core.file(id), self.find_held(id)) else {
-            return Vec::new();
-        };
-        let parent = core.file(file.parent).ok();
-        let entry = parent.and_then(|parent| parent.map.find(held.entry));
-        let blocks = entry.map(|(block, _)| block).into_iter();
-        blocks.chain(self.inode_block(core, id)).collect()
+    fn entry_page(&self, id: FileId) -> Option<u32> {
+        Some(self.find_held(id)?.entry)
     }
 
     fn inode_block(&self, core: &Core, id: FileId) -> Option<u64> {

@@ -197,17 +197,11 @@ impl Layout for ReiserFs {
         pages: u32,
     ) -> Result<(), FsError> {
         let mut file = core.take_out(id)?;
-        let end = page + pages;
-        let mut at = page;
         let mut result = Ok(());
-        while at < end && result.is_ok() {
-            if let Some((_, run)) = file.map.find(at) {
-                at = at.saturating_add(run.min(u64::from(end - at)) as u32);
-                continue;
-            }
-            let hole = file.map.hole(at, end - at);
+        while let Some((at, hole)) = file.map.next_hole(page, page + pages)
+            && result.is_ok()
+        {
             result = self.extend(core, id, &mut file, at, hole);
-            at += hole;
         }
         core.put_back(id, file);
         self.touch(core, id);
