@@ -92,7 +92,7 @@ mod tags;
 mod volume;
 mod write;
 
-pub use ageing::Sizes;
+pub use ageing::{Aged, Ageing, Sizes};
 pub use block::{BLOCK_BYTES, Extent, FileId, METADATA, PageKey, ROOT};
 pub use choice::{ALLOCATORS, FORMATS, FileSystem, Format, Policy};
 pub use error::FsError;

@@ -76,6 +76,30 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The operations on a file system that is there, with this many free blocks, by the names of its files. Only
+    /// Postmark has one process, and with it one order of operations.
+    ///
+    /// # Errors
+    /// Another program, or the first key whose value is invalid or has no effect.
+    pub fn by_name(&self, free_blocks: u64, seed: u64) -> Result<postmark::ByName, BadValue> {
+        let (overrides, own) = match self {
+            Self::PostmarkA(o) => (o, postmark::type_a()),
+            Self::PostmarkB(o) => (o, postmark::type_b()),
+            Self::PostmarkFixed(o) => (o, postmark::fixed()),
+            Self::PostmarkCvfs(o) => (o, postmark::cvfs()),
+            Self::PostmarkCvfsLarge(o) => (o, postmark::cvfs_large()),
+            Self::PostmarkFsl(o) => (o, postmark::fsl()),
+            _ => {
+                let problem = "has threads, whose order depends on the drive: use Postmark";
+                return Err(BadValue::new("program", self.name(), problem));
+            }
+        };
+        overrides.check_by_name()?;
+        overrides.onto(own).by_name(free_blocks, seed)
+    }
+}
+
 fn boxed<T: Benchmark + 'static>(
     made: Result<T, BadValue>,
 ) -> Result<Box<dyn Benchmark>, BadValue> {

@@ -56,10 +56,10 @@ pub(super) fn fill(
     sizes: Sizes,
     seed: u64,
 ) -> Result<Vec<FileId>, BadValue> {
-    let rng = &mut Rng::new(seed, 0);
+    let share = percent / 100.0;
     let filled = mount
         .volume
-        .age(&mount.directories, percent / 100.0, sizes, rng);
+        .age(&mount.directories, share, sizes, Rng::new(seed, 0));
     filled.map_err(|error| {
         let problem = format!("the drive cannot be filled that far: {error}");
         BadValue::new("utilisation-percent", percent, problem)

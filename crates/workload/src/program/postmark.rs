@@ -23,11 +23,13 @@
 //! `irbw` 5.1 gives the sizes and transactions of its types A and B, but not the number of files. `parameter-aware-io`
 //! 6.2 gives files, directories, transactions and a size. All other values are assumptions, named in the settings.
 
+mod by_name;
 mod draws;
 mod operations;
 mod settings;
 mod twister;
 
+pub use by_name::{AgeingFiles, ByName};
 pub use operations::Operations;
 pub(super) use settings::{CVFS, CVFS_LARGE, FIXED, FSL, TYPE_A, TYPE_B};
 pub use settings::{Overrides, Settings, cvfs, cvfs_large, fixed, fsl, type_a, type_b};
