@@ -113,11 +113,65 @@ mod with {
             .stdout(contains("data              12 KiB in 1 requests"))
             .stdout(contains("1.0 of 4 MiB"));
         clean(&image);
-        // The stream makes what is there already: the line is named, and the image stays clean.
+        // The stream makes what is there already: the operation is named, and the image stays clean.
         run(dir.path(), "run ops --alloc ext3-windows --on image")
             .code(2)
-            .stderr(contains("ops: line 1: `d` exists"));
+            .stderr(contains("ops: operation 1: `d` exists"));
         clean(&image);
+    }
+
+    #[test]
+    fn a_program_ages_an_image_and_performs_its_own_operations() {
+        let dir = tempfile::tempdir().unwrap();
+        let image = dir.path().join("image");
+        run(dir.path(), "mkfs --fs ext3 --size 512MiB image").success();
+        let program =
+            "program:postmark-cvfs,transactions=1000,sync-every=1000,utilisation-percent=50";
+        let ran = format!("run {program} --alloc greedy-space --on image");
+        // 50 directories made and removed, 5,000 files made and at the end deleted, 1,000 transactions of two operations
+        // (PostMark drops some at a full or an empty table) and a sync every 1,000 operations on files.
+        let done = run(dir.path(), &ran).success();
+        let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+        let operations: u64 = text.split_whitespace().nth(1).unwrap().parse().unwrap();
+        assert!((12_000..12_200).contains(&operations), "{text}");
+        clean(&image);
+        // What aged the image stays: about half of it is in use, in Postmark's number of directories.
+        run(dir.path(), "export image out").success();
+        let directories = fs::read_dir(dir.path().join("out")).unwrap();
+        let names = directories.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let aged = names.filter(|name| name.starts_with('a')).count();
+        assert_eq!(aged, 50);
+        let mut used = 0;
+        for directory in 0..50 {
+            for file in fs::read_dir(dir.path().join(format!("out/a{directory}"))).unwrap() {
+                used += file.unwrap().metadata().unwrap().len();
+            }
+        }
+        let share = used as f64 / f64::from(512 << 20);
+        // At most half of what is free (the journal is not), and less than a file of 16 MiB below it.
+        assert!((0.40..0.50).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn what_has_no_operations_on_files_is_refused_before_the_image_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        run(dir.path(), "mkfs --fs ext3 --size 64MiB image").success();
+        let before = fs::read(dir.path().join("image")).unwrap();
+        fs::write(dir.path().join("ops"), "M d\n").unwrap();
+        for (line, words) in [
+            ("run generate:uniform", "a generator"),
+            ("run program:filebench-varmail", "use Postmark"),
+            ("run program:postmark-type-a", "`files` is 0"),
+            (
+                "run program:postmark-cvfs,read-block=8KiB",
+                "`read-block`: has no effect",
+            ),
+            ("run ops --seed 3", "--seed has no effect"),
+        ] {
+            let line = format!("{line} --alloc greedy-space --on image");
+            run(dir.path(), &line).code(2).stderr(contains(words));
+        }
+        assert_eq!(fs::read(dir.path().join("image")).unwrap(), before);
     }
 
     #[test]

@@ -150,10 +150,10 @@ pub enum ExtError {
         source: BadOperation,
     },
     /// An operation of a stream failed.
-    #[error("line {line}: {source}")]
-    AtLine {
-        /// The line, from 1.
-        line: usize,
+    #[error("operation {number}: {source}")]
+    AtOperation {
+        /// Its number, from 1: its line in a text.
+        number: u64,
         /// What is wrong.
         source: Box<ExtError>,
     },

@@ -98,24 +98,34 @@ impl Image {
         Ok(None)
     }
 
-    /// Performs the operations of a text, one a line, and a sync at the end. `each` is told what each sync wrote.
+    /// Performs the operations of a text, one a line, as [`Self::run_all`].
     ///
     /// # Errors
-    /// [`ExtError::Operation`] for a line that is none, and nothing is done; [`ExtError::AtLine`] for one that fails, and
-    /// what was done before stays done.
+    /// [`ExtError::Operation`] for a line that is none, and nothing is done; else as [`Self::run_all`].
     pub fn run(
         &mut self,
         text: &str,
         logical_block_bytes: u64,
         each: &mut dyn FnMut(&Written),
     ) -> Result<Summary, ExtError> {
-        let operations = operations(text)?;
+        self.run_all(operations(text)?, logical_block_bytes, each)
+    }
+
+    /// Performs operations, and a sync at the end. `each` is told what each sync wrote.
+    ///
+    /// # Errors
+    /// [`ExtError::AtOperation`] for the first one that fails; what was done before stays done.
+    pub fn run_all(
+        &mut self,
+        operations: impl IntoIterator<Item = Operation>,
+        logical_block_bytes: u64,
+        each: &mut dyn FnMut(&Written),
+    ) -> Result<Summary, ExtError> {
         let logical = logical_block_bytes / BLOCK as u64;
         let mut summary = Summary::default();
-        for (index, operation) in operations.into_iter().enumerate() {
-            let line_number = index + 1;
-            let at = |source: ExtError| ExtError::AtLine {
-                line: line_number,
+        for (number, operation) in (1..).zip(operations) {
+            let at = |source: ExtError| ExtError::AtOperation {
+                number,
                 source: Box::new(source),
             };
             let done = self.perform(&operation).map_err(at)?;

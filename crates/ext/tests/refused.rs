@@ -135,7 +135,7 @@ fn an_operation_that_cannot_be_done_changes_nothing() {
     let mut fails = |line: &str| {
         let error = image.run(line, LOGICAL_BLOCK, &mut |_| {}).unwrap_err();
         match error {
-            ExtError::AtLine { line: 1, source } => *source,
+            ExtError::AtOperation { number: 1, source } => *source,
             error => error,
         }
     };
@@ -191,7 +191,7 @@ fn a_full_image_keeps_what_it_has() {
                     Err(error) => break error,
                 }
             };
-            let ExtError::AtLine { source, .. } = full else {
+            let ExtError::AtOperation { source, .. } = full else {
                 panic!("{full}");
             };
             assert!(matches!(*source, ExtError::Full { .. }), "{source}");

@@ -64,8 +64,8 @@ pub(crate) struct OnImageArgs {
     /// The file system that the image of --on must have: ext2, ext3 or ext4
     #[arg(long, value_enum, hide_possible_values = true, requires = "alloc")]
     pub(crate) fs: Option<Fs>,
-    /// Perform the file operations of WORKLOAD on the image of --on, with blocks from this allocator, one of `fathom list
-    /// allocators`
+    /// Perform the file operations of WORKLOAD, a file of them or Postmark, on the image of --on, with blocks from this
+    /// allocator, one of `fathom list allocators`
     #[arg(long, value_name = "ALLOCATOR", requires = "on", conflicts_with_all = OTHERS)]
     pub(crate) alloc: Option<String>,
     /// The logical block of the allocators that have one, and of the figures
@@ -74,7 +74,7 @@ pub(crate) struct OnImageArgs {
 }
 
 /// Options of `fathom run` that an image has no use for.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 21] = [
     "size",
     "out",
     "json",
@@ -90,7 +90,6 @@ const OTHERS: [&str; 22] = [
     "precondition",
     "destroy",
     "yes",
-    "seed",
     "step",
     "reshape",
     "format",

@@ -54,6 +54,30 @@ pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(GENERATE) || name.starts_with(PROGRAM)
 }
 
+/// Returns the program with this name, or in the file of this name; `None` for another file.
+///
+/// # Errors
+/// Another workload, or a file that cannot be read.
+#[cfg(feature = "ext")]
+pub(super) fn program(name: &str) -> Result<Option<fathom_workload::program::Config>, Failure> {
+    let kind = FileKind::of(Path::new(name));
+    let is_file = matches!(
+        kind,
+        FileKind::Workload | FileKind::Toml | FileKind::Model | FileKind::Jobs
+    );
+    if !is_name(name) && !is_file {
+        return Ok(None);
+    }
+    match of_name(name)?.kind {
+        Kind::Program(config) => Ok(Some(config)),
+        other => {
+            let message = format!("{name} is {}, and has no operations on files", other.name());
+            let help = "an image takes a file of operations, or Postmark: program:postmark-cvfs";
+            Err(Failure::input("fathom::image::operation", message).help(help))
+        }
+    }
+}
+
 /// Returns the workload with this name, or in the file of this name.
 fn of_name(name: &str) -> Result<Workload, Failure> {
     if let Some(name) = name.strip_prefix(GENERATE) {

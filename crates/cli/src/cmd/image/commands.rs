@@ -1,11 +1,14 @@
 //! The commands on images.
 
+use super::super::workload;
 use super::refusal;
 use crate::args::{ExportArgs, Fs, ImportArgs, MkfsArgs, RunArgs};
 use crate::failure::{Exit, Failure};
 use crate::out;
-use fathom_base::Bytes;
+use fathom_base::{BadValue, Bytes};
 use fathom_ext::{Copied, ExtError, Format, Image, Settings, Summary, Version, allocator, format};
+use fathom_fs::Operation;
+use fathom_workload::program::Config;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -86,12 +89,12 @@ fn opened(
 /// Closes an image after `result`, so that it is clean whatever happened.
 fn closed<T>(
     image: Image,
-    result: Result<T, ExtError>,
+    result: Result<T, Failure>,
     refused: impl Fn(ExtError) -> Failure,
 ) -> Result<T, Failure> {
     let closed = image.close();
-    let result = result.map_err(&refused)?;
-    closed.map_err(&refused)?;
+    let result = result?;
+    closed.map_err(refused)?;
     Ok(result)
 }
 
@@ -122,7 +125,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         Failure::input("fathom::io", message).because(error)
     })?;
     let mut image = opened(&args.image, args.fs, &args.alloc, args.logical_block)?;
-    let imported = image.import(&args.directory);
+    let imported = image.import(&args.directory).map_err(refused);
     copied(closed(image, imported, refused)?)
 }
 
@@ -141,20 +144,73 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-/// `fathom run` with `--alloc`: the workload is a file of operations, the target an image.
+/// What `fathom run` performs on an image.
+enum Stream {
+    /// The operations of a file.
+    Listed(Vec<Operation>),
+    /// A program's.
+    Program(Box<Config>),
+}
+
+impl Stream {
+    /// Before the image is opened, so that it stays as it is if there is nothing to perform.
+    fn of(args: &RunArgs, refused: impl Fn(ExtError) -> Failure) -> Result<Self, Failure> {
+        if let Some(program) = workload::program(&args.workload.workload)? {
+            // As with all free blocks: what is invalid is found on any image.
+            program.by_name(0, args.workload.seed).map_err(invalid)?;
+            return Ok(Self::Program(Box::new(program)));
+        }
+        if args.workload.seed != 0 {
+            let message = "--seed has no effect on the operations of a file";
+            return Err(Failure::input("fathom::usage", message).help("leave it out"));
+        }
+        let text = read(Path::new(&args.workload.workload))?;
+        Ok(Self::Listed(
+            fathom_ext::operations(&text).map_err(refused)?,
+        ))
+    }
+
+    /// Performs it, and gives the time that it took. What ages the file system is performed before, and not counted.
+    fn perform(
+        self,
+        image: &mut Image,
+        args: &RunArgs,
+        refused: impl Fn(ExtError) -> Failure,
+    ) -> Result<(Summary, f64), Failure> {
+        let logical_block = args.image.logical_block.0;
+        let free = image.free_blocks();
+        let mut run = |operations: &mut dyn Iterator<Item = Operation>| {
+            let ran = image.run_all(operations, logical_block, &mut |_| {});
+            ran.map_err(&refused)
+        };
+        let mut operations: Box<dyn Iterator<Item = Operation>> = match self {
+            Self::Listed(operations) => Box::new(operations.into_iter()),
+            Self::Program(program) => {
+                let by_name = program.by_name(free, args.workload.seed);
+                let mut by_name = by_name.map_err(invalid)?;
+                run(&mut by_name.ageing)?;
+                Box::new(by_name.operations)
+            }
+        };
+        let begun = clock();
+        let summary = run(&mut operations)?;
+        Ok((summary, begun.elapsed().as_secs_f64()))
+    }
+}
+
+fn invalid(bad: BadValue) -> Failure {
+    Failure::input("fathom::workload::program", bad.to_string())
+}
+
+/// `fathom run` with `--alloc`: the workload is a file of operations or a program, the target an image.
 pub(crate) fn run(args: &RunArgs, allocator: &str) -> Result<Exit, Failure> {
-    let file = Path::new(&args.workload.workload);
-    let operations = read(file)?;
     let logical_block = args.image.logical_block;
     let path = Path::new(&args.on);
-    let refused = |error| refusal::of(error, path, Some(file));
-    // Before the image is opened, so that it stays as it is if a line is none.
-    let _ = fathom_ext::operations(&operations).map_err(refused)?;
+    let refused = |error| refusal::of(error, path, Some(Path::new(&args.workload.workload)));
+    let stream = Stream::of(args, refused)?;
     let mut image = opened(path, args.image.fs, allocator, logical_block)?;
-    let begun = clock();
-    let ran = image.run(&operations, logical_block.0, &mut |_| {});
-    let seconds = begun.elapsed().as_secs_f64();
-    let summary = closed(image, ran, refused)?;
+    let ran = stream.perform(&mut image, args, refused);
+    let (summary, seconds) = closed(image, ran, refused)?;
     out::text(&said(&summary, logical_block, seconds))?;
     Ok(Exit::Done)
 }

@@ -15,7 +15,7 @@ pub(super) fn of(error: ExtError, image: &Path, operations: Option<&Path>) -> Fa
         ExtError::Io { .. } | ExtError::UnknownAllocator { .. } | ExtError::LogicalBlock { .. } => {
             Failure::input(code(&error), text)
         }
-        ExtError::Operation { .. } | ExtError::AtLine { .. } => {
+        ExtError::Operation { .. } | ExtError::AtOperation { .. } => {
             let place = out::shown(operations.unwrap_or(image));
             Failure::input(code(&error), format!("{place}: {text}"))
         }
@@ -42,7 +42,7 @@ fn code(error: &ExtError) -> &'static str {
         ExtError::UnknownAllocator { .. } => "fathom::image::allocator",
         ExtError::LogicalBlock { .. } => "fathom::image::logical_block",
         ExtError::Full { .. } | ExtError::NoInode => "fathom::image::full",
-        ExtError::Operation { .. } | ExtError::AtLine { .. } => "fathom::image::operation",
+        ExtError::Operation { .. } | ExtError::AtOperation { .. } => "fathom::image::operation",
         _ => "fathom::image",
     }
 }
@@ -60,7 +60,7 @@ fn advice(error: &ExtError) -> Option<&'static str> {
         ExtError::Full { .. } | ExtError::NoInode => {
             "delete files, or make a larger image with `fathom mkfs --size`"
         }
-        ExtError::AtLine { source, .. } => return advice(source),
+        ExtError::AtOperation { source, .. } => return advice(source),
         ExtError::Operation { .. } => {
             "the operations are: M DIRECTORY, C FILE BYTES, A FILE BYTES, R FILE BYTES, D FILE, m DIRECTORY, S"
         }
