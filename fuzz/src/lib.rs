@@ -4,6 +4,7 @@
 //! (crates/lab/tests/fuzz.rs).
 
 pub mod drive_file;
+pub mod filebench_file;
 pub mod job_file;
 pub mod study_file;
 pub mod trace_detect;

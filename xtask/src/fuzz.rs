@@ -12,13 +12,17 @@ use std::process::{Command, ExitCode, Stdio};
 const SECONDS: u32 = 60;
 
 /// Directories of valid inputs, for targets that make faster progress with them.
-const SEEDS: [(&str, &[&str]); 3] = [
+const SEEDS: [(&str, &[&str]); 4] = [
     ("drive_file", &["crates/ssd/presets"]),
     (
         "study_file",
         &["papers/epo", "papers/irbw", "papers/parameter-aware-io"],
     ),
     ("job_file", &["examples"]),
+    (
+        "filebench_file",
+        &["crates/workload/src/program/filebench/personalities"],
+    ),
 ];
 
 /// Required tools: the command that checks for each, and how to install it.
@@ -169,7 +173,7 @@ mod tests {
         let manifest = read("fuzz/Cargo.toml");
         let (modules, test) = (read("fuzz/src/lib.rs"), read("crates/lab/tests/fuzz.rs"));
         let targets = targets(&root());
-        assert!(targets.len() >= 6, "{targets:?}");
+        assert!(targets.len() >= 7, "{targets:?}");
         for target in &targets {
             assert!(modules.contains(&format!("pub mod {target};")), "{target}");
             assert!(

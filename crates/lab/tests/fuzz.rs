@@ -6,6 +6,7 @@
 mod targets;
 
 use fathom_base::Rng;
+use fathom_workload::program::filebench::language::Model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const INPUTS: u64 = 2_000;
@@ -29,6 +30,27 @@ const TRACES: [&str; 3] = [
     "0.000 0 100 8 1\n1.500000 1 108 8 0\n",
 ];
 
+/// Small enough to be played; together they have every kind of operation.
+const FILEBENCH: [&str; 3] = [
+    "set $size=cvar(type=cvar-gamma,parameters=mean:9000;gamma:1.5,max=90k)\nset $n=20\n\
+     define fileset name=s,path=/d,entries=$n,dirwidth=3,size=$size,prealloc=30\n\
+     define process name=p,instances=2\n{\n thread name=t,instances=3\n {\n  flowop createfile name=a,filesetname=s,fd=1\n  \
+     flowop writewholefile name=b,fd=1,srcfd=1,iosize=4k\n  flowop fsync name=c,fd=1\n  flowop closefile name=d,fd=1\n  \
+     flowop openfile name=e,filesetname=s,fd=2\n  flowop appendfilerand name=f,iosize=16k,fd=2\n  \
+     flowop readwholefile name=g,fd=2\n  flowop closefile name=h,fd=2\n  flowop deletefile name=i,filesetname=s\n  \
+     flowop statfile name=j,filesetname=s\n }\n}\nrun 3\n",
+    "eventgen rate=900\ndefine file name=f,path=/d,size=1m,prealloc\ndefine process name=p\n{\n thread name=t,instances=4\n {\n  \
+     flowop read name=r,filename=f,iosize=2k,random\n  flowop hog name=h,value=9000\n  flowop sempost name=q,value=1,target=b,blocking\n  \
+     flowop iopslimit name=l,target=r\n  flowop finishoncount name=n,value=90\n }\n thread name=u\n {\n  \
+     flowop aiowrite name=w,filename=f,iosize=2k,random,dsync,iters=9,opennext\n  flowop semblock name=b,value=5,highwater=7\n  \
+     flowop aiowait name=i\n }\n}\nrun 3\n",
+    "set $v=cvar(type=cvar-uniform,parameters=lower:1;upper:9000)\nset mode quit alldone\n\
+     define fileset name=s,path=/d,entries=4,dirwidth=9,size=$v,prealloc\ndefine process name=p\n{\n thread name=t\n {\n  \
+     flowop write name=w,filesetname=s,iosize=$v,random,opennext\n  flowop appendfile name=a,filesetname=s,iosize=$v,fd=3,workingset=7k\n  \
+     flowop delay name=d,value=1\n  flowop opslimit name=o\n  flowop bwlimit name=b\n  flowop eventlimit name=e\n  \
+     flowop finishonbytes name=f,value=1m\n }\n}\nrun 9\n",
+];
+
 #[test]
 fn drive_file() {
     let drive = include_str!("../../../examples/drive.toml");
@@ -43,6 +65,15 @@ fn study_file() {
 #[test]
 fn job_file() {
     feed(3, &JOBS, text(targets::job_file::try_one));
+}
+
+#[test]
+fn filebench_file() {
+    for sample in FILEBENCH {
+        let model = Model::parse(sample.as_bytes());
+        assert!(model.and_then(|model| model.workload()).is_ok(), "{sample}");
+    }
+    feed(7, &FILEBENCH, text(targets::filebench_file::try_one));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod generate_statistics;
 mod program;
 mod program_filebench;
 mod program_filebench_language;
+mod program_filebench_recorded;
 mod program_golden;
 mod program_postmark;
 #[path = "../../fs/tests/recorded.rs"]

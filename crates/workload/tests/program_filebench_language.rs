@@ -206,6 +206,27 @@ fn bad_values_are_refused_where_they_stand() {
     }
 }
 
+/// As a number is.
+#[test]
+fn what_is_drawn_is_at_most_2_to_the_42nd() {
+    let text = |cvar: &str| {
+        let flowops = with("flowop appendfile name=a,filesetname=s,iosize=$v");
+        format!("set $v=cvar(type=cvar-uniform,{cvar})\n{flowops}")
+    };
+    let workload = read(&text("parameters=upper:9000")).unwrap();
+    let Amount::Random(of) = workload.threads[0].flowops[0].io_size else {
+        panic!("{workload:?}");
+    };
+    assert_eq!((of.min, of.max), (0, 1 << 42));
+    assert!(read(&text("min=4398046511104")).is_ok());
+    let (line, said) = error(&text("min=4398046511105"));
+    assert_eq!(line, 4);
+    assert!(
+        said.contains("`iosize` is a cvar") && said.contains("4398046511104"),
+        "{said}"
+    );
+}
+
 #[test]
 fn operations_and_whole_texts_need_their_parts() {
     for flowop in [

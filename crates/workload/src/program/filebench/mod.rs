@@ -65,6 +65,7 @@ pub fn oltp() -> OltpSettings {
         log_io_size: Bytes::kib(256),
         batch: 100,
         writes_in_flight: 10,
+        same_draws: false,
         shadow_time: Dur::us(200),
         writer_time: Dur::us(10),
         duration: Dur::ms(60_000),

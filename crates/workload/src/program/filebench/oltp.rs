@@ -34,6 +34,9 @@ settings! {
         /// Writes in flight per writer. The default is one per file, because the C library serves an open file with one
         /// thread; this is an assumption.
         writes_in_flight: u32,
+        /// Whether all processes draw the same numbers, as those of filebench 1.5 do: each writer then writes the same
+        /// pages. Earlier ones, such as those of `parameter-aware-io`, do not.
+        same_draws: bool,
         /// CPU time of a reader after each read (`usermode=200000`). Assumes 1 ns per loop.
         shadow_time: Dur,
         /// CPU time of a writer after each batch (10,000 loops). Assumes 1 ns per loop.
@@ -70,6 +73,7 @@ impl OltpSettings {
                 accesses: self.operations,
                 writes_in_flight: self.writes_in_flight,
             },
+            same_draws: self.same_draws,
             utilisation_percent: self.utilisation_percent,
             around: self.file_size,
             range: self.range,

@@ -20,6 +20,8 @@ settings! {
         operations: Option<u64>,
         /// Writes of a thread by `aiowrite` in flight. The C library has one thread for each open file, 20 at most.
         writes_in_flight: u32,
+        /// Whether all processes draw the same numbers, as those of filebench 1.5 do; earlier ones do not.
+        same_draws: bool,
         /// Utilisation of the drive before the files are laid out, in percent; 0 is an empty drive.
         utilisation_percent: f64,
         /// Mean length of the files that fill the drive.
@@ -40,6 +42,7 @@ pub fn example() -> ModelSettings {
         duration: None,
         operations: None,
         writes_in_flight: 20,
+        same_draws: true,
         utilisation_percent: 0.0,
         fill_size: Bytes::kib(128),
         range: None,
@@ -83,6 +86,7 @@ impl ModelSettings {
                 accesses: None,
                 writes_in_flight: self.writes_in_flight,
             },
+            same_draws: self.same_draws,
             utilisation_percent: self.utilisation_percent,
             around: self.fill_size,
             range: self.range,

@@ -111,6 +111,8 @@ impl FileSettings {
                 writes_in_flight: 1,
                 ..Limits::default()
             },
+            // There is a single process.
+            same_draws: false,
             utilisation_percent: self.utilisation_percent,
             around: self.mean_size,
             range: self.range,

@@ -197,7 +197,7 @@ impl Filebench {
     /// Reads, writes or syncs.
     fn moves(&mut self, thread: usize, flowop: &Flowop, of: Target) -> Outcome {
         let Target { all, there, .. } = of;
-        let len = flowop.io_size.draw(&mut self.threads[thread].rng);
+        let len = self.threads[thread].rngs.draw(&flowop.io_size);
         match flowop.kind {
             Kind::Fsync => {
                 self.syncs += 1;
@@ -219,14 +219,14 @@ impl Filebench {
             }
             Kind::AppendFile => self.write(thread, of, there, len),
             Kind::AppendFileRand => {
-                let len = self.threads[thread].rng.below(len);
+                let len = self.threads[thread].rngs.of_process().below(len);
                 self.write(thread, of, there, len)
             }
             _ if len == 0 || (flowop.random && len > all) => Outcome::Stop,
             Kind::AioWrite => self.write_ahead(thread, of, len),
             _ => {
                 let from = match flowop.random {
-                    true => offset(all, len, &mut self.threads[thread].rng),
+                    true => offset(all, len, self.threads[thread].rngs.of_process()),
                     false => of.open.position,
                 };
                 self.write(thread, of, from.min(there), len)
@@ -255,7 +255,7 @@ impl Filebench {
             return Outcome::Stop;
         }
         let from = match flowop.random {
-            true => offset(all, len, &mut self.threads[thread].rng),
+            true => offset(all, len, self.threads[thread].rngs.of_process()),
             false => of.open.position,
         };
         let len = len.min(there.saturating_sub(from));
@@ -294,7 +294,7 @@ impl Filebench {
 
     /// Begins a write at random, for which `aiowait` waits. Without `dsync` it goes to the cache.
     fn write_ahead(&mut self, thread: usize, of: Target, len: u64) -> Outcome {
-        let from = offset(of.all, len, &mut self.threads[thread].rng).min(of.there);
+        let from = offset(of.all, len, self.threads[thread].rngs.of_process()).min(of.there);
         let file = of.file;
         let step = match of.open.synchronous {
             false => Step::write(file, from, len),

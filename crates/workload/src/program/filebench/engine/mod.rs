@@ -11,14 +11,16 @@
 //! - `semblock` allows as many posts as it waits for, beyond `highwater`; `sempost` with `blocking` waits until it is
 //!   allowed.
 //!
-//! Different from filebench: directories are not nested, `aiowait` waits (filebench on Linux only looks), a write behind
-//! the end of a file begins at its end, and semaphores and limits take no time.
+//! Different from filebench: directories are not nested, `aiowait` waits (filebench on Linux only looks), `dsync` is
+//! `O_DSYNC` without barriers (filebench: `O_SYNC`), a write behind the end of a file begins at its end, and semaphores and
+//! limits take no time.
 
 mod events;
 mod files;
 mod flowops;
 mod limits;
 mod locks;
+mod rngs;
 mod script;
 mod semaphore;
 mod state;

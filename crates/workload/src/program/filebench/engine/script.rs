@@ -61,7 +61,7 @@ impl Filebench {
         Ok(match flowop.kind {
             K::Hog | K::Delay => {
                 let of = &mut self.threads[thread];
-                let value = flowop.value.draw(&mut of.rng);
+                let value = of.rngs.draw(&flowop.value);
                 of.then.push(match flowop.kind {
                     // A nanosecond a loop is an assumption.
                     K::Hog => Step::Compute(Dur(value)),
@@ -136,7 +136,7 @@ impl Script for Filebench {
             let flowop = &flowops[of.at];
             let left = match of.left {
                 Some(left) => left,
-                None => flowop.iterations.draw(&mut of.rng),
+                None => of.rngs.draw(&flowop.iterations),
             };
             of.left = Some(left);
             if left == 0 {

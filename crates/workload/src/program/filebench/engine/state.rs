@@ -2,6 +2,7 @@
 
 use super::events::Events;
 use super::files::{Files, directories};
+use super::rngs::Rngs;
 use super::semaphore::Semaphore;
 use super::thread::{Count, Thread};
 use crate::generate::Range;
@@ -28,6 +29,8 @@ pub(in super::super) struct Limits {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Build<'a> {
     pub(in super::super) limits: Limits,
+    /// Whether all processes draw the same numbers.
+    pub(in super::super) same_draws: bool,
     pub(in super::super) utilisation_percent: f64,
     /// Mean length of the files that fill the drive.
     pub(in super::super) around: Bytes,
@@ -78,21 +81,22 @@ impl Build<'_> {
             sets.push(Files::lay_out(set, first, &mut mount, rng)?);
             first += directories(set) as usize;
         }
-        let script = Filebench::new(workload, sets, self.limits, seed);
+        let rngs = Rngs::of(&workload.threads, self.same_draws, seed);
+        let script = Filebench::new(workload, sets, self.limits, rngs);
         Ok(Machine::new(script, mount, self.system.clone()))
     }
 }
 
 impl Filebench {
-    fn new(workload: Workload, sets: Vec<Files>, limits: Limits, seed: u64) -> Self {
+    fn new(workload: Workload, sets: Vec<Files>, limits: Limits, rngs: Vec<Rngs>) -> Self {
+        let mut rngs = rngs.into_iter();
         let mut threads: Vec<Thread> = Vec::new();
         let mut semaphores = Vec::new();
         let mut targets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (group, of) in workload.threads.iter().enumerate() {
-            for _ in 0..of.instances {
+            for rngs in rngs.by_ref().take(of.instances as usize) {
                 let id = threads.len();
-                let mut thread =
-                    Thread::new(group, of.flowops.len(), Rng::new(seed, 2 + id as u64));
+                let mut thread = Thread::new(group, of.flowops.len(), rngs);
                 for (at, flowop) in of.flowops.iter().enumerate() {
                     if flowop.kind == Kind::SemBlock {
                         thread.semaphores.insert(at, semaphores.len());

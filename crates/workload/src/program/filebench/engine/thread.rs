@@ -1,6 +1,7 @@
 //! The state of a thread: its place in the list, its descriptors and its counts.
 
-use fathom_base::{Rng, Time};
+use super::rngs::Rngs;
+use fathom_base::Time;
 use fathom_platform::Step;
 use std::collections::BTreeMap;
 
@@ -148,11 +149,11 @@ pub(super) struct Thread {
     pub(super) counts: Vec<Count>,
     /// When the thread began its list.
     pub(super) began: Time,
-    pub(super) rng: Rng,
+    pub(super) rngs: Rngs,
 }
 
 impl Thread {
-    pub(super) fn new(group: usize, flowops: usize, rng: Rng) -> Self {
+    pub(super) fn new(group: usize, flowops: usize, rngs: Rngs) -> Self {
         Self {
             group,
             at: 0,
@@ -165,7 +166,7 @@ impl Thread {
             limits: BTreeMap::new(),
             counts: vec![Count::default(); flowops],
             began: Time::ZERO,
-            rng,
+            rngs,
         }
     }
 

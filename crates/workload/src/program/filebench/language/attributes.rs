@@ -1,6 +1,6 @@
 //! The values of the attributes of a statement, with their types and ranges.
 
-use super::amount::Amount;
+use super::amount::{Amount, Distribution};
 use super::error::{ModelError, Problem};
 use super::model::{Attribute, Given, Item, Model, Value};
 use super::tables::{Use, attribute};
@@ -184,7 +184,13 @@ impl<'a> Attributes<'a> {
             Some(Found {
                 value: Value::Random(random),
                 ..
-            }) => Ok(Amount::Random(random)),
+            }) if random.min <= LARGEST => {
+                let max = random.max.min(LARGEST);
+                Ok(Amount::Random(Distribution { max, ..random }))
+            }
+            Some(found) if matches!(found.value, Value::Random(_)) => {
+                Err(found.bad(name, format!("a cvar with a `min` of at most {LARGEST}")))
+            }
             _ => Ok(Amount::Fixed(self.number(name, 0..=LARGEST, default)?)),
         }
     }

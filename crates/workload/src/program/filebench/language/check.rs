@@ -156,6 +156,7 @@ impl Model {
                 process: name.clone(),
                 thread: of.name()?,
                 instances,
+                in_process: each,
                 flowops: flowops.collect::<Result<_, _>>()?,
             });
         }

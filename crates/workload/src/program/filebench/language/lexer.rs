@@ -166,9 +166,10 @@ impl Lexer<'_> {
             match self.peek() {
                 None => return Err(Problem::OpenText),
                 Some(b'"') => break,
-                Some(b'\\') => self.at += 1,
-                Some(b'\n') => self.line += 1,
-                Some(_) => {}
+                Some(byte) => {
+                    self.at += usize::from(byte == b'\\');
+                    self.line += usize::from(self.peek() == Some(b'\n'));
+                }
             }
             self.at += 1;
         }
@@ -220,6 +221,8 @@ mod tests {
         assert_eq!(error(b"a\n\n\"b\n").problem, Problem::OpenText);
         assert_eq!(error(b"a\n\n\"b\n").line, 3);
         assert_eq!(error(b"\"a\\").problem, Problem::OpenText);
+        // A line that ends in a text with a backslash ends, too.
+        assert_eq!(error(b"echo \"a\\\nb\nc\"\n%").line, 4);
         for number in [
             "9223372036854775808",
             "99999999999999999999",

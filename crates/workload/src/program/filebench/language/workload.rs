@@ -53,6 +53,8 @@ pub struct Threads {
     pub thread: String,
     /// Number of threads: instances of the process times those of the thread.
     pub instances: u64,
+    /// Those of them that are in one instance of the process.
+    pub in_process: u64,
     /// The operations, which each thread repeats in this order.
     pub flowops: Vec<Flowop>,
 }
