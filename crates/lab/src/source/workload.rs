@@ -221,7 +221,7 @@ impl Workload {
     ///
     /// # Errors
     /// The first key with an invalid value.
-    pub fn check_program(&self) -> Result<(), BadValue> {
+    pub(crate) fn check_program(&self) -> Result<(), BadValue> {
         match &self.kind {
             Kind::Program(program) => program.check(),
             _ => Ok(()),
