@@ -1,7 +1,7 @@
 //! Lists defined by the macros: names map to things and back, unknown names give suggestions, settings have defaults.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use fathom_base::registry::{Text, Unset};
+use fathom_base::registry::{self, Text, Unset};
 use fathom_base::{About, Dur, Kind, keys, names};
 
 const COLOUR: Kind = Kind {
@@ -105,6 +105,21 @@ fn settings_are_read_beside_the_name() {
             .problem
             .is_some()
     );
+}
+
+/// Commas inside a value do not separate settings.
+#[test]
+fn a_value_may_have_commas_of_its_own() {
+    let table = |text: &str| registry::table("policy", text).unwrap();
+    let expected: toml::Table =
+        "policy = \"wait\"\na = { b = [1, 2], c = \"x,y\" }\nd = 'e,f'\ng = 3"
+            .parse()
+            .unwrap();
+    assert_eq!(table(r#"wait,a={b=[1,2],c="x,y"},d='e,f',g=3"#), expected);
+    // What is not closed is text, and every comma separates.
+    let open = table("wait,a=it's,b={1,c=[");
+    assert_eq!(open.len(), 4, "{open}");
+    assert_eq!(open["a"].as_str(), Some("it's"));
 }
 
 #[test]

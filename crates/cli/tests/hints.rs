@@ -471,6 +471,67 @@ fn what_a_stack_lacks_is_advised_in_a_way_that_it_takes() {
 }
 
 /// The conditions are those of the contract's `DeviceInfo::check`.
+/// A program's settings may be tables of their own; what is wrong with one is told, and not that the program is unknown.
+#[test]
+fn settings_of_a_program_are_read_as_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let tables = "program:postmark-fsl,files=20,transactions=50,\
+                  file-system={format=\"ext4\",allocator=\"greedy-space\",logical-block=\"4MiB\"},\
+                  sizes={min=\"1KiB\",max=\"2KiB\"}";
+    let args = ["run", tables, "--on", "model:nvme", "--size", "64MiB"];
+    fathom(dir.path()).args(args).assert().success();
+    let run = |settings: &str, all: &[&str]| {
+        tells(
+            dir.path(),
+            &format!("run program:postmark-fsl,{settings} --on model:nvme"),
+            all,
+        );
+    };
+    run(
+        "files=2,files=3",
+        &["`files` is given twice", "fathom explain postmark-fsl"],
+    );
+    run("fils=2", &["did you mean files?"]);
+    tells(
+        dir.path(),
+        "run generate:uniform,read-percent=0",
+        &["takes no settings on the command line", "[generate]"],
+    );
+}
+
+/// A study ends before its first run, with the line of the point.
+#[test]
+fn a_file_system_that_no_run_can_have_ends_a_study_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = "name = \"s\"\ndrive = \"model:ssd-a\"\nseeds = [1]\n\
+        [[workload]]\nname = \"pm\"\n[workload.program]\nprogram = \"postmark-fsl\"\n\
+        [[axis]]\nname = \"fs\"\n\
+        [[axis.point]]\nname = \"a\"\nworkload = { \"program.file-system\" = { format = \"ext3\" } }\n\
+        [[axis.point]]\nname = \"b\"\nworkload = { \"program.file-system\" = { allocator = \"log-structured\" } }\n";
+    std::fs::write(dir.path().join("s.toml"), study).unwrap();
+    let words = ["s.toml:15", "log-structured", "not for ext3"];
+    tells(dir.path(), "study s.toml --out runs", &words);
+    assert!(!dir.path().join("runs").exists());
+    let study = study.replace("[[axis]]", "system = { processors = 0 }\n[[axis]]");
+    std::fs::write(dir.path().join("s.toml"), study).unwrap();
+    tells(
+        dir.path(),
+        "study s.toml --out runs",
+        &["system.processors", "at least 1"],
+    );
+}
+
+/// A file system has blocks of 4 KiB, and no step rounds what a program asks for.
+#[test]
+fn a_drive_with_longer_blocks_than_a_file_system_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    tells(
+        dir.path(),
+        "run program:postmark-fsl --on model:nvme --size 64MiB --set mapping.unit=64KiB --set host.logical_block=16KiB",
+        &["in blocks of 4KiB", "multiples of 16KiB"],
+    );
+}
+
 #[test]
 fn an_access_that_the_drive_cannot_take_is_told_why_and_the_step() {
     let dir = tempfile::tempdir().unwrap();

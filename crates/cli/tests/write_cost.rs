@@ -67,7 +67,7 @@ fn sizes_that_cannot_be_measured_are_refused() {
     tells(
         dir.path(),
         &on("--block 5000B"),
-        &["5000 bytes", "multiple of 4096"],
+        &["`--block` has 5000B", "multiples of 4KiB"],
     );
     tells(
         dir.path(),
@@ -77,12 +77,12 @@ fn sizes_that_cannot_be_measured_are_refused() {
     tells(
         dir.path(),
         &on("--block 2MiB --sizes 1000B"),
-        &["1000 bytes", "multiple of 512"],
+        &["`--sizes` has 1000B", "multiples of 512B"],
     );
     tells(
         dir.path(),
         &on("--block 2MiB --sizes 2GiB"),
-        &["at most", "--total"],
+        &["`--sizes` has 2GiB", "--total"],
     );
     tells(
         dir.path(),

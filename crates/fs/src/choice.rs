@@ -159,7 +159,10 @@ impl FileSystem {
             logs == (self.policy() == Policy::Logs),
             "allocator",
             self.policy(),
-            || "is for f2fs-like and the only one that it has".into(),
+            || match logs {
+                true => "f2fs-like has none but log-structured".into(),
+                false => format!("is for f2fs-like, and not for {}", self.format),
+            },
         )?;
         want(!self.lacks_logical_block(), "logical-block", "", || {
             let allocator = self.policy();
@@ -199,6 +202,19 @@ impl FileSystem {
             "bytes-per-inode",
             self.bytes_per_inode,
             || "must be at least 1KiB and at most 64MiB".into(),
+        )?;
+        let journals = matches!(self.format, Format::Ext3 | Format::Ext4 | Format::Reiserfs);
+        want(
+            journals || self.journal.is_none(),
+            "journal",
+            self.journal.unwrap_or(Bytes(0)),
+            || format!("{} has no journal; leave it out", self.format),
+        )?;
+        want(
+            !(logs && self.delayed_allocation == Some(false)),
+            "delayed-allocation",
+            "false",
+            || "f2fs-like gives pages their blocks when they are written to the drive".into(),
         )?;
         let journal = self.journal.map_or(1024, |journal| journal.0 / BLOCK_BYTES);
         want(

@@ -162,6 +162,11 @@ impl Volume {
         self.layout.committed(&mut self.core);
     }
 
+    /// Tells the allocator how many processors the machine has, if these are more than it was made for.
+    pub fn runs_on(&mut self, processors: u32) {
+        self.core.allocator.runs_on(processors);
+    }
+
     /// Sets the processor on whose behalf the next blocks are allocated.
     pub fn on_processor(&mut self, processor: u32) {
         self.core.processor = processor;

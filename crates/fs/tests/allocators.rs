@@ -295,3 +295,26 @@ fn greedy_space_needs_the_memory_that_the_paper_states() {
         assert!(greedy.memory_bytes() < paper);
     }
 }
+
+/// Small files of one processor follow each other in its pool; those of another lie in another pool.
+#[test]
+fn each_processor_has_a_pool_for_small_files() {
+    let mut volume = Volume::format(formats()[2], BLOCKS, |_| {
+        Box::new(Ext4::new(Ext4Settings::default()))
+    })
+    .unwrap();
+    volume.runs_on(4);
+    let starts: Vec<u64> = [0, 2, 0, 2]
+        .into_iter()
+        .map(|processor| {
+            volume.on_processor(processor);
+            let file = volume.create(ROOT, 8, false).unwrap();
+            volume.set_size(file, 4096).unwrap();
+            volume.allocate(file, 0, 1).unwrap();
+            volume.blocks(file)[0].start
+        })
+        .collect();
+    assert_eq!(starts[2], starts[0] + 1, "{starts:?}");
+    assert_eq!(starts[3], starts[1] + 1, "{starts:?}");
+    assert!(starts[0].abs_diff(starts[1]) >= 512, "{starts:?}");
+}

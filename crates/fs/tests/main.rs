@@ -9,6 +9,7 @@
 )]
 
 mod allocators;
+mod choice;
 mod golden;
 mod log;
 mod recorded;

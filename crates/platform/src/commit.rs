@@ -86,7 +86,7 @@ impl Host {
 
     /// Writes the next part of the journal: blocks of metadata, or the commit record.
     fn log(&mut self, now: Time) -> bool {
-        let longest = self.system.longest_write.0 / BLOCK_BYTES;
+        let longest = u64::from(self.longest_write());
         let flusher = self.flusher_actor();
         let Some(commit) = self.journal.commit.as_mut() else {
             return false;

@@ -6,7 +6,7 @@ use crate::Host;
 use fathom_base::Time;
 use fathom_block::Op;
 use fathom_fs::cache::State;
-use fathom_fs::{BLOCK_BYTES, METADATA, PageKey};
+use fathom_fs::{METADATA, PageKey};
 
 /// Number of pages without blocks that get them at once (`MAX_WRITEPAGES_EXTENT_LEN` of ext4).
 const MOST_AT_ONCE: u32 = 2048;
@@ -132,7 +132,7 @@ impl Host {
 
     /// The next pages of a list to be written by one request. Gives them blocks.
     fn next_run(&mut self, which: Which, now: Time) -> Option<Run> {
-        let must_wait = self.must_wait();
+        let (must_wait, longest) = (self.must_wait(), self.longest_write());
         let cache = &self.cache;
         let may = |key| {
             let state = cache.get(key).unwrap_or_default();
@@ -140,7 +140,6 @@ impl Host {
         };
         let list = self.flusher.list(which);
         let first = list.first(may)?;
-        let longest = (self.system.longest_write.0 / BLOCK_BYTES) as u32;
         let files = &self.files;
         if first.file != METADATA && files.is_homeless(first) {
             if must_wait {

@@ -6,7 +6,7 @@ use super::journal::Transactions;
 use super::mount::{Files, Mount};
 use super::task::{Job, Task, Thread};
 use crate::{Counter, Failed, System};
-use fathom_base::{Dur, EventQueue, Slab, Time};
+use fathom_base::{Bytes, Dur, EventQueue, Slab, Time};
 use fathom_block::program::{Done, Request};
 use fathom_block::{Access, Op, Tag};
 use fathom_fs::cache::{Cache, Window};
@@ -110,6 +110,8 @@ pub struct Host {
     pub(super) in_flight: BTreeMap<(Op, u64), Io>,
     waiters: BTreeMap<PageKey, Vec<Waiter>>,
     requests: Vec<VecDeque<Request>>,
+    /// Maximum length of a request that the drive takes, in pages.
+    most: u32,
     /// When each processor becomes free.
     processors: Vec<Time>,
     /// The time of the last event.
@@ -117,7 +119,8 @@ pub struct Host {
 }
 
 impl Host {
-    pub(super) fn new(mount: Mount, system: System, threads: usize) -> Self {
+    pub(super) fn new(mut mount: Mount, system: System, threads: usize) -> Self {
+        mount.volume.runs_on(system.processors);
         let mut events = EventQueue::default();
         for thread in 0..threads {
             events.push(Time::ZERO, Event::Run(thread as u32));
@@ -137,6 +140,7 @@ impl Host {
             in_flight: BTreeMap::new(),
             waiters: BTreeMap::new(),
             requests: vec![VecDeque::new(); threads + 1 + usize::from(mount.volume.moves())],
+            most: u32::MAX,
             processors: vec![Time::ZERO; system.processors.max(1) as usize],
             clock: Time::ZERO,
             files: Files::new(mount),
@@ -185,6 +189,22 @@ impl Host {
     /// The actor that writes back.
     pub(super) fn flusher_actor(&self) -> usize {
         self.threads.len()
+    }
+
+    /// Bounds the length of every request.
+    pub(super) fn bound_requests(&mut self, longest: Bytes) {
+        let most = longest.0 / BLOCK_BYTES;
+        self.most = u32::try_from(most).unwrap_or(u32::MAX).max(1);
+    }
+
+    /// Maximum length of a read, or of a write by a thread, in pages.
+    pub(super) fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// Maximum length of a write-back or of a write of the journal, in pages.
+    pub(super) fn longest_write(&self) -> u32 {
+        ((self.system.longest_write.0 / BLOCK_BYTES) as u32).min(self.most)
     }
 
     /// Takes the next event if its time has come.
@@ -251,7 +271,8 @@ impl Host {
         let mut page = window.page;
         while page < end {
             let first = PageKey { file, page };
-            let Some((offset, most)) = self.files.run(first, end - page) else {
+            let wanted = (end - page).min(self.most);
+            let Some((offset, most)) = self.files.run(first, wanted) else {
                 // A hole: a page of zeros.
                 self.cache.set(first, |_| {});
                 page += 1;

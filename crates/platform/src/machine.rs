@@ -2,7 +2,7 @@
 
 use crate::host::Event;
 use crate::{Counter, Failed, Host, Mount, Step, System};
-use fathom_base::Time;
+use fathom_base::{Bytes, Time};
 use fathom_block::program::{Done, Next, Program};
 
 /// The behaviour of the threads of a program: the part of a benchmark that is independent of cache and drive.
@@ -29,6 +29,10 @@ pub trait Script {
 pub trait Benchmark: Program<Error = Failed> {
     /// The counters so far, in the order in which they are shown.
     fn counters(&self) -> Vec<Counter>;
+
+    /// Bounds the length of every request by what the drive takes at a time, as the kernel does (`max_sectors_kb`). At
+    /// least a block of the file system stays.
+    fn bound_requests(&mut self, longest: Bytes);
 }
 
 /// A script on a machine.
@@ -103,5 +107,9 @@ impl<S: Script> Benchmark for Machine<S> {
         let mut counters = self.script.counters();
         counters.extend(self.host.counters());
         counters
+    }
+
+    fn bound_requests(&mut self, longest: Bytes) {
+        self.host.bound_requests(longest);
     }
 }

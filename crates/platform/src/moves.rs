@@ -41,7 +41,7 @@ impl Host {
 
     /// Issues the next request of cleaning. Returns whether there was one.
     pub(super) fn clean(&mut self, now: Time) -> bool {
-        let longest = self.system.longest_write.0 / BLOCK_BYTES;
+        let longest = u64::from(self.longest_write());
         let Some(part) = self.cleaner.next(longest) else {
             return false;
         };

@@ -4,6 +4,9 @@ use fathom_base::{BadValue, Bytes, Dur, defaults, want};
 use fathom_fs::BLOCK_BYTES;
 use serde::{Deserialize, Serialize};
 
+/// Largest number of processors (`CONFIG_NR_CPUS` of Linux on x86-64).
+const PROCESSORS_MAX: u32 = 8192;
+
 defaults! {
     /// The machine that a program runs on. The defaults are those of the machine in `irbw` Table 3 and of Linux 2.6.23.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +31,7 @@ defaults! {
         pub barriers: bool = false,
         /// Maximum number of write-backs and journal writes in flight (`nr_requests` of the block layer).
         pub window: u32 = 128,
-        /// Maximum length of a write-back, which consists of contiguous pages.
+        /// Maximum length of a write-back, which consists of contiguous pages. No request is longer than the drive takes.
         pub longest_write: Bytes = Bytes::mib(1),
         /// Maximum read-ahead, a power of two in pages (`read_ahead_kb`). No read is longer.
         pub read_ahead: Bytes = Bytes::kib(128),
@@ -92,10 +95,10 @@ impl System {
             || "must be a power of two, at least 4KiB and at most 256MiB".into(),
         )?;
         want(
-            self.processors > 0,
+            (1..=PROCESSORS_MAX).contains(&self.processors),
             "system.processors",
             self.processors,
-            || "must be at least 1".into(),
+            || format!("must be at least 1 and at most {PROCESSORS_MAX}"),
         )
     }
 

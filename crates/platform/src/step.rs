@@ -84,6 +84,12 @@ pub enum Failed {
     /// The file system refused an operation: no room, mostly.
     #[error("the file system: {0}; use fewer or shorter files, or fill the drive less")]
     Refused(#[from] FsError),
+    /// A computation would end after [`Time::END`].
+    #[error(
+        "a computation would end later than simulated time, which lasts for 500 years; use a shorter `operation-time` \
+         and `page-time`, or a program that computes less"
+    )]
+    EndOfTime,
     /// A completion matches no request.
     #[error("an answer came for byte {offset}, where nothing was in flight")]
     Stray {

@@ -133,6 +133,9 @@ impl Host {
                 Pace::On | Pace::After(Dur::ZERO) => {}
                 Pace::After(takes) => {
                     let at = self.compute(takes, now);
+                    if at > Time::END {
+                        return Err(Failed::EndOfTime);
+                    }
                     self.threads[thread].computes = at;
                     self.events.push(at, Event::Run(thread as u32));
                     return Ok(false);
@@ -353,7 +356,8 @@ impl Host {
         let mut page = pages.start;
         while page < pages.end {
             let first = PageKey { file, page };
-            let Some((offset, run)) = self.files.run(first, pages.end - page) else {
+            let wanted = (pages.end - page).min(self.most());
+            let Some((offset, run)) = self.files.run(first, wanted) else {
                 return;
             };
             let io = Io {

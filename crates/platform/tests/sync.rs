@@ -1,12 +1,13 @@
 //! Syncs and commits: which requests, in which order, and who waits.
 
 use crate::list::{
-    Act, SYNC, SYNC_ALL, WRITE_32_KIB, asked, list, list_on, mount, mounted, system, times,
-    write_mib,
+    Act, SYNC, SYNC_ALL, WRITE_32_KIB, asked, list, list_on, mount, mounted, read_all, system,
+    times, write_mib,
 };
 use crate::program::{DRIVE, Drive, play, play_and_look, value};
 use fathom_base::{Bytes, Dur, Time};
 use fathom_block::Op;
+use fathom_block::program::{Next, Program};
 use fathom_fs::{FileSystem, Format};
 use fathom_platform::{Benchmark, Counter, Failed, Host, Machine, Script, Step, System};
 
@@ -136,4 +137,44 @@ fn who_fills_the_journal_waits_for_it() {
     // The super block of the journal names its tail when the log was short; it lies before the log.
     let log = machine.host().volume().journal()[0].start * 4096;
     assert!(played.iter().any(|p| p.access.offset == log));
+}
+
+/// A drive that takes 64 KiB at a time gets what another gets, in shorter requests.
+#[test]
+fn no_request_is_longer_than_the_drive_takes() {
+    for format in Format::ALL {
+        let [free, bounded] = [None, Some(Bytes::kib(64))].map(|most| {
+            let mount = mount(format, Bytes::mib(64), 1);
+            let (mut machine, _) =
+                list_on(mount, system(), 1 << 20, &[read_all, write_mib, SYNC_ALL]);
+            if let Some(most) = most {
+                machine.bound_requests(most);
+            }
+            let played = play(&mut machine, DRIVE);
+            let longest = played.iter().map(|p| p.access.len).max().unwrap();
+            (played.iter().map(|p| p.access.len).sum::<u64>(), longest)
+        });
+        assert_eq!(free.0, bounded.0, "{format}");
+        assert!(free.1 > 64 << 10, "{format}: {free:?}");
+        assert!(bounded.1 <= 64 << 10, "{format}: {bounded:?}");
+    }
+}
+
+#[test]
+fn a_computation_after_the_end_of_time_ends_the_program() {
+    let centuries: Act = |_, _, _| Some(Step::Compute(Dur(u64::MAX / 2)));
+    let acts = [centuries, centuries, centuries];
+    let (mut machine, _) = list(system(), 0, &acts);
+    let mut now = Time::ZERO;
+    let failed = loop {
+        match machine.next(0, now) {
+            Ok(Next::Wait(at) | Next::Watch(at)) => {
+                assert!(at < Time::MAX, "the program ended");
+                now = at;
+            }
+            Ok(_) => panic!("a request"),
+            Err(failed) => break failed,
+        }
+    };
+    assert_eq!(failed, Failed::EndOfTime);
 }

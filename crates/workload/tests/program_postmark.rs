@@ -324,6 +324,14 @@ fn what_cannot_be_is_refused_by_its_key() {
         ..none()
     };
     assert_eq!(refused(nothing, CAPACITY), "utilisation-percent");
+    // Each file is longer than the drive, so that none stays.
+    let too_long = Overrides {
+        fill_sizes: Some(sizes(1 << 30, 1 << 30)),
+        utilisation_percent: Some(50.0),
+        sizes: sizes(1, 4096),
+        ..files(1)
+    };
+    assert_eq!(refused(too_long, CAPACITY), "utilisation-percent");
     assert_eq!(
         refused(
             Overrides {

@@ -39,7 +39,7 @@ impl BadName {
     /// Returns the message without suggestions.
     pub fn message(&self) -> String {
         match &self.problem {
-            Some(problem) => format!("`{}` is no {}: {problem}", self.said, self.kind),
+            Some(problem) => format!("{} `{}`: {problem}", self.kind, self.said),
             None => format!("there is no {} `{}`", self.kind, self.said),
         }
     }
@@ -83,13 +83,39 @@ pub fn parse<T: DeserializeOwned>(list: &[Named], tag: &str, text: &str) -> Resu
     })
 }
 
-/// Converts `NAME,KEY=VALUE,...` to the form used in files, with the name under `tag`. A value is TOML, or otherwise
-/// unquoted text; a key without a value is left out.
+/// Splits `NAME,KEY=VALUE,...` at its commas, but not inside quotes, brackets or braces of a value. Text in which these
+/// are not closed is split at every comma.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    let (mut depth, mut quote) = (0_u32, None);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            (None, _) => {}
+        }
+    }
+    if depth > 0 || quote.is_some() {
+        return text.split(',').collect();
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Converts `NAME,KEY=VALUE,...` to the form used in files, with the name under `tag`. A value is TOML, which may have
+/// commas of its own, or otherwise unquoted text; a key without a value is left out.
 ///
 /// # Errors
 /// Returns the setting that has no `=`, or whose key is given twice or is the `tag`.
 pub fn table(tag: &str, text: &str) -> Result<Table, String> {
-    let mut parts = text.split(',');
+    let mut parts = parts(text).into_iter();
     let mut table = Table::new();
     table.insert(tag.into(), parts.next().unwrap_or_default().trim().into());
     for part in parts {

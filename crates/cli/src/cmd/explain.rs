@@ -84,8 +84,16 @@ fn keys(named: &Named) -> String {
         return String::new();
     }
     let mut text = "\n| key | default | |\n|---|---|---|\n".to_owned();
+    let mut texts = String::new();
     for (key, default) in named.defaults() {
         let default = match default {
+            // A line of a table ends where the line ends.
+            Unset::Value(value) if value.contains('\n') => {
+                let lines = value.trim().lines().map(|line| format!("    {line}\n"));
+                texts += &format!("\nThe default of `{}`:\n\n", key.name());
+                texts.extend(lines);
+                "below".to_owned()
+            }
             Unset::Value(value) => value,
             Unset::Needed(None) => "needed".to_owned(),
             Unset::Needed(Some(parameter)) => format!("needed: {parameter} of a profile"),
@@ -97,6 +105,7 @@ fn keys(named: &Named) -> String {
             key.summary.trim()
         );
     }
+    text += &texts;
     if !named.kind.option.is_empty() {
         text += &format!("\nSuch as {} {}\n", named.kind.option, named.example());
     }
@@ -125,6 +134,7 @@ fn unknown(said: &str, all: &[Named]) -> Failure {
 mod tests {
     use super::*;
     use fathom_iosched::{SCHEDULERS, SPLITS};
+    use fathom_workload::program::PROGRAMS;
 
     #[test]
     fn every_scheduler_and_splitter_has_its_section() {
@@ -136,6 +146,17 @@ mod tests {
             assert!(PAGES[0].1.contains(&heading), "{heading}");
             let text = section(path, named.name);
             assert!(!text.is_empty() && !text.contains("\n#"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_default_of_several_lines_does_not_break_the_table() {
+        for named in PROGRAMS {
+            let text = keys(named);
+            let rows = text.lines().skip_while(|line| !line.starts_with('|'));
+            let rows: Vec<&str> = rows.take_while(|line| !line.is_empty()).collect();
+            assert_eq!(rows.len(), named.keys.len() + 2, "{text}");
+            assert!(rows.iter().all(|row| row.ends_with('|')), "{text}");
         }
     }
 

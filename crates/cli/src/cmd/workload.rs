@@ -81,6 +81,11 @@ pub(super) fn program(name: &str) -> Result<Option<fathom_workload::program::Con
 /// Returns the workload with this name, or in the file of this name.
 fn of_name(name: &str) -> Result<Workload, Failure> {
     if let Some(name) = name.strip_prefix(GENERATE) {
+        if let Some((known, _)) = name.split_once(',')
+            && find(GENERATORS, known.trim()).is_some()
+        {
+            return Err(settings_of_generator(known));
+        }
         return Ok(Workload::of_generator(Config::of(named(name, GENERATORS)?)));
     }
     if let Some(name) = name.strip_prefix(PROGRAM) {
@@ -110,6 +115,9 @@ fn of_name(name: &str) -> Result<Workload, Failure> {
 /// Looks up a name in a list. The failure suggests the nearest names, or lists all.
 fn named<T: FromStr<Err = BadName>>(name: &str, list: &[Named]) -> Result<T, Failure> {
     name.parse().map_err(|error: BadName| {
+        if error.problem.is_some() {
+            return bad_setting(name, &error);
+        }
         let prefix = list.first().map_or("", |named| named.kind.prefix);
         let near = error.near.iter().map(|near| format!("{prefix}{near}"));
         let help = did_you_mean(&near.collect::<Vec<_>>()).unwrap_or_else(|| {
@@ -118,6 +126,25 @@ fn named<T: FromStr<Err = BadName>>(name: &str, list: &[Named]) -> Result<T, Fai
         });
         Failure::input("fathom::workload::unknown", error.message()).help(help)
     })
+}
+
+/// The failure for a generator with settings, which programs take on the command line.
+fn settings_of_generator(name: &str) -> Failure {
+    let message = format!("generate:{name} takes no settings on the command line");
+    Failure::input("fathom::workload::setting", message).help(
+        "write them into a workload file, under [generate] (docs/workloads.md); `--accesses N` is the number of accesses",
+    )
+}
+
+/// The failure for a thing that exists, with a setting that does not or has a wrong value.
+fn bad_setting(text: &str, error: &BadName) -> Failure {
+    let name = text.split(',').next().unwrap_or_default().trim();
+    let help = format!("`fathom explain {name}` lists the settings");
+    let help = match did_you_mean(&error.near) {
+        Some(meant) => format!("{meant} {help}"),
+        None => help,
+    };
+    Failure::input("fathom::workload::setting", error.message()).help(help)
 }
 
 /// Returns a trace. It must exist if its name resembles that of another workload.

@@ -184,7 +184,10 @@ fn real(args: &WriteCostArgs, name: &TargetName, config: &Config) -> Result<Open
 fn failure(error: CostError) -> Failure {
     let help = match &error {
         CostError::Small { .. } => "use a larger drive (`--size`), or give a smaller `--block`",
-        CostError::Size { .. } => "choose other sizes (`--block`, `--sizes`) or another `--total`",
+        CostError::Size {
+            option: "--sizes", ..
+        } => "the largest size is half of `--total`, or of the drive if that is less",
+        CostError::Size { .. } => "choose another size, or leave it out for the paper's search",
         CostError::Search(_) => "give the logical block with `--block` or `--profile`",
         CostError::Io(error) if error.kind == fathom_block::IoErrorKind::ReadOnly => {
             "an existing file is only read until `--destroy` names it"

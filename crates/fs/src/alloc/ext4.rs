@@ -271,6 +271,14 @@ impl Allocator for Ext4 {
         self.drop_file(space, file);
     }
 
+    fn runs_on(&mut self, processors: u32) {
+        let processors = processors as usize;
+        self.pools.grow(processors);
+        if processors > self.streams.len() {
+            self.streams.resize(processors, 0);
+        }
+    }
+
     fn give_back(&mut self, space: &mut Space) {
         for extent in self.pools.drain() {
             self.set_aside -= extent.blocks;

@@ -91,6 +91,9 @@ pub trait Allocator: fmt::Debug + Send {
     /// Tells that the sync has allocated all its blocks.
     fn synced(&mut self) {}
 
+    /// Tells how many processors the machine has.
+    fn runs_on(&mut self, _processors: u32) {}
+
     /// Frees all blocks that are set aside: before the volume is unmounted, or when nothing else is free.
     fn give_back(&mut self, _space: &mut Space) {}
 

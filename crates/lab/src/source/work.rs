@@ -1,9 +1,10 @@
 //! A workload as a program that asks for accesses: a stream of accesses with an arrival process, fio jobs, or a benchmark.
 
 use super::{Accesses, Kind, Reach, SourceError, Workload};
-use fathom_base::Time;
+use fathom_base::{Bytes, Time, want};
 use fathom_block::program::{Done, Next, Program};
 use fathom_block::{Access, DeviceInfo};
+use fathom_fs::BLOCK_BYTES;
 use fathom_iosched::{Class, Priority};
 use fathom_platform::{Benchmark, Counter, Failed};
 use fathom_run::WorkloadRecord;
@@ -209,13 +210,15 @@ fn benchmark(
     info: &DeviceInfo,
     seed: u64,
 ) -> Result<Work, SourceError> {
-    let program =
+    check_blocks(name, info)?;
+    let mut program =
         config
             .build(info.capacity_bytes, seed)
             .map_err(|error| SourceError::Setting {
                 name: name.to_owned(),
                 error,
             })?;
+    program.bound_requests(Bytes(info.max_request_bytes));
     let name = name.to_owned();
     let told = move |error: Failed| SourceError::Program {
         name: name.clone(),
@@ -227,6 +230,23 @@ fn benchmark(
         running: Running::Benchmark(Box::new(running)),
         notes: Vec::new(),
         priorities: BTreeMap::new(),
+    })
+}
+
+/// Checks that a drive takes the blocks of a file system.
+fn check_blocks(name: &str, info: &DeviceInfo) -> Result<(), SourceError> {
+    let unit = u64::from(info.logical_block_bytes);
+    let fits = BLOCK_BYTES.is_multiple_of(unit.max(1)) && BLOCK_BYTES <= info.max_request_bytes;
+    let checked = want(fits, "file-system", "in blocks of 4KiB", || {
+        let longest = Bytes(info.max_request_bytes);
+        format!(
+            "the drive takes multiples of {} of at most {longest}; take another drive",
+            Bytes(unit)
+        )
+    });
+    checked.map_err(|error| SourceError::Setting {
+        name: name.to_owned(),
+        error,
     })
 }
 

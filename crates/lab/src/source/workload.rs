@@ -4,7 +4,7 @@
 use super::{Reshape, SourceError};
 use crate::queue::known;
 use crate::text;
-use fathom_base::Bytes;
+use fathom_base::{BadValue, Bytes};
 use fathom_fs::FileSystem;
 use fathom_probe::{Parameter, Profile};
 use fathom_trace::Options;
@@ -214,6 +214,17 @@ impl Workload {
             && let Some(file_system) = program.file_system()
         {
             file_system.logical_block = known(profile, Parameter::LogicalBlock).map(Bytes);
+        }
+    }
+
+    /// Checks the file system and the machine of a program, before there is a drive.
+    ///
+    /// # Errors
+    /// The first key with an invalid value.
+    pub(crate) fn check_program(&self) -> Result<(), BadValue> {
+        match &self.kind {
+            Kind::Program(program) => program.check(),
+            _ => Ok(()),
         }
     }
 

@@ -169,6 +169,7 @@ impl Resolving {
         let model = self.model(&asked);
         let workload = self.vary(study_workload, &asked);
         let lacks = asked.lacks_logical_block(study_workload);
+        let program_at = program_at(study, study_workload, &asked);
         let mut wrong = |detail: String| self.found.push(Found::at_key(&asked.queue_at, detail));
         let loaded = match (asked.queue.is_some() || lacks, asked.sizes, &model) {
             (true, Some(sizes), Some(model)) => {
@@ -188,6 +189,10 @@ impl Resolving {
             check_priorities(queue, &workload, asked.arrival)
                 .map_err(wrong)
                 .ok()?;
+        }
+        if let Err(error) = workload.check_program() {
+            self.found.push(Found::at_key(&program_at, error));
+            return None;
         }
         let chosen = points.iter();
         let chosen = chosen.map(|chosen| (chosen.axis.clone(), chosen.point.name.clone()));
@@ -245,6 +250,18 @@ impl Resolving {
         };
         asked.vary(workload).map_err(wrong).ok()
     }
+}
+
+/// Returns the key that sets a program: that of the last point that varies the workload, or of the workload itself.
+fn program_at(study: &Study, workload: &Workload, asked: &Asked<'_>) -> Vec<String> {
+    let own = || {
+        let mut names = study.workloads.iter().map(|of| &of.name);
+        let number = names.position(|name| *name == workload.name);
+        let number = number.unwrap_or_default().to_string();
+        vec!["workload".to_owned(), number, "program".to_owned()]
+    };
+    let varied = asked.of_workload.last();
+    varied.map_or_else(own, |placed| placed.path.to_vec())
 }
 
 /// Returns a profile with the sizes that are known from elsewhere.

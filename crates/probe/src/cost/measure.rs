@@ -207,26 +207,27 @@ fn given(config: &Config, bytes: u64, source: Source) -> Searched {
 fn check(config: &Config, info: &DeviceInfo) -> Result<(), CostError> {
     let sector_bytes = sector(info);
     let unit = u64::from(info.logical_block_bytes).max(1);
-    let size = |bytes: u64, unit_bytes: u64, most_bytes: u64| match bytes > 0
+    let size = |option, bytes: u64, unit_bytes: u64, most_bytes: u64| match bytes > 0
         && bytes.is_multiple_of(unit_bytes)
         && bytes <= most_bytes
     {
         true => Ok(()),
         false => Err(CostError::Size {
+            option,
             bytes,
             unit_bytes,
             most_bytes,
         }),
     };
     if let Some((bytes, _)) = config.block {
-        size(bytes, sector_bytes, BLOCK_BYTES_MAX)?;
+        size("--block", bytes, sector_bytes, BLOCK_BYTES_MAX)?;
         fits_in(&space(info, sector_bytes, bytes), info)?;
     }
     let total = config.figure_bytes.min(info.capacity_bytes);
     config
         .figure_sizes
         .iter()
-        .try_for_each(|bytes| size(*bytes, unit, total / 2))
+        .try_for_each(|bytes| size("--sizes", *bytes, unit, total / 2))
 }
 
 fn fits_in(space: &Space, info: &DeviceInfo) -> Result<(), CostError> {

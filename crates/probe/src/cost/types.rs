@@ -1,7 +1,7 @@
 //! The configuration and the results, as they are printed and stored.
 
 use crate::RunError;
-use fathom_base::defaults;
+use fathom_base::{Bytes, defaults};
 use fathom_block::IoError;
 use serde::Serialize;
 
@@ -292,7 +292,9 @@ pub struct WriteCost {
 pub enum CostError {
     /// The drive has too few logical blocks.
     #[error(
-        "the drive has {capacity_bytes} bytes, and the model needs {blocks} logical blocks of {block_bytes} bytes"
+        "the drive has {}, and the model needs {blocks} logical blocks of {}",
+        Bytes(*capacity_bytes),
+        Bytes(*block_bytes)
     )]
     Small {
         /// Its capacity.
@@ -304,9 +306,14 @@ pub enum CostError {
     },
     /// A size is no multiple of what the drive can write, or larger than what is written in all.
     #[error(
-        "a size of {bytes} bytes: allowed is a multiple of {unit_bytes} of at most {most_bytes} bytes"
+        "`{option}` has {}: it takes multiples of {}, up to {}",
+        Bytes(*bytes),
+        Bytes(*unit_bytes),
+        Bytes(*most_bytes)
     )]
     Size {
+        /// The option that gave it.
+        option: &'static str,
         /// The size.
         bytes: u64,
         /// The drive's unit of lengths.

@@ -5,7 +5,7 @@ use super::{filebench, postmark};
 use fathom_base::registry::Text;
 use fathom_base::{BadValue, Dur, Kind, names};
 use fathom_fs::FileSystem;
-use fathom_platform::Benchmark;
+use fathom_platform::{Benchmark, System};
 
 /// Entry of the programs in the list of kinds; they are listed with the generators.
 const PROGRAM: Kind = Kind {
@@ -120,6 +120,29 @@ impl Config {
             Self::Oltp(o) => &mut o.file_system,
             Self::Filebench(o) => &mut o.file_system,
         }
+    }
+
+    /// Checks the file system and the machine, as far as they do not depend on the drive.
+    ///
+    /// # Errors
+    /// The first key with an invalid value.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let (file_system, system) = match self {
+            Self::PostmarkA(o)
+            | Self::PostmarkB(o)
+            | Self::PostmarkFixed(o)
+            | Self::PostmarkCvfs(o)
+            | Self::PostmarkCvfsLarge(o)
+            | Self::PostmarkFsl(o) => (&o.file_system, &o.system),
+            Self::Webserver(o) | Self::Fileserver(o) | Self::Varmail(o) => {
+                (&o.file_system, &o.system)
+            }
+            Self::Oltp(o) => (&o.file_system, &o.system),
+            Self::Filebench(o) => (&o.file_system, &o.system),
+        };
+        let checked = file_system.as_ref().map_or(Ok(()), FileSystem::check);
+        checked.map_err(|bad| bad.of("file-system"))?;
+        system.as_ref().map_or(Ok(()), System::check)
     }
 
     /// Divides the number of transactions, or the duration, by `divisor` (0 is taken as 1).

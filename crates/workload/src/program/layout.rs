@@ -60,10 +60,20 @@ pub(super) fn fill(
     let filled = mount
         .volume
         .age(&mount.directories, share, sizes, Rng::new(seed, 0));
-    filled.map_err(|error| {
+    let files = filled.map_err(|error| {
         let problem = format!("the drive cannot be filled that far: {error}");
         BadValue::new("utilisation-percent", percent, problem)
-    })
+    })?;
+    want(
+        percent == 0.0 || !files.is_empty(),
+        "utilisation-percent",
+        percent,
+        || {
+            let Sizes { min, max } = sizes;
+            format!("the drive stays empty: no file of {min} to {max} fits that part of it")
+        },
+    )?;
+    Ok(files)
 }
 
 /// Creates a file of `bytes` bytes that exists before the run.

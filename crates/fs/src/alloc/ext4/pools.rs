@@ -17,6 +17,13 @@ impl Pools {
         Self { pools }
     }
 
+    /// Adds processors, up to a number of them.
+    pub(super) fn grow(&mut self, processors: usize) {
+        if processors > self.pools.len() {
+            self.pools.resize(processors, Vec::new());
+        }
+    }
+
     fn of(&mut self, processor: u32) -> &mut Vec<Extent> {
         let index = processor as usize % self.pools.len();
         &mut self.pools[index]
