@@ -173,8 +173,10 @@ impl Volume {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
+    use super::{Aged, Ageing, ROUNDS, Sizes};
+    use crate::block::BLOCK_BYTES;
+    use fathom_base::{Bytes, Rng};
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
     proptest! {
         #[test]

@@ -25,6 +25,11 @@ impl Host {
         Ok(created)
     }
 
+    /// Counts a creation that a program gives up because there is no room for it.
+    pub fn gave_up(&mut self) {
+        self.totals.cut_short += 1;
+    }
+
     /// Opens a file or reads its attributes: its entry and its inode must be in memory.
     pub fn open(&mut self, file: FileId, now: Time) {
         for block in self.volume().looked_up(file) {

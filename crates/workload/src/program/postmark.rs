@@ -14,7 +14,7 @@
 //!
 //! Appends make files longer than they were created, so a nearly full drive may become full. PostMark does not check
 //! whether its writes succeed and counts their bytes anyway; this does the same. The machine's counter
-//! `writes-without-room` is the number of writes that found no space.
+//! `writes-without-room` is the number of writes, and of creations, that found no space.
 //!
 //! The operations are PostMark's own, drawn from its generator with its seed ([`Operations`] lists them by name).
 //! Differences: the size of the writes within a file (pages become dirty in units of 128 KiB), and the 512-byte reads
@@ -37,7 +37,7 @@ pub use settings::{Overrides, Settings, cvfs, cvfs_large, fixed, fsl, type_a, ty
 use super::layout;
 use draws::{Drawn, Draws, Parameters, Phase};
 use fathom_base::{BadValue, Time, want};
-use fathom_fs::{BLOCK_BYTES, FileId};
+use fathom_fs::{BLOCK_BYTES, FileId, FsError};
 use fathom_platform::{Counter, Failed, Host, Machine, Mount, Script, Step};
 
 impl Settings {
@@ -199,11 +199,19 @@ impl Postmark {
                 directory,
                 bytes,
             } => {
-                let file = host.create(directory as usize, now)?;
-                self.files[slot] = Some(file);
+                let file = match host.create(directory as usize, now) {
+                    Ok(file) => Some(file),
+                    // PostMark does not check it, and counts the file and its bytes.
+                    Err(Failed::Refused(FsError::Full { .. })) => {
+                        host.gave_up();
+                        None
+                    }
+                    Err(error) => return Err(error),
+                };
+                self.files[slot] = file;
                 self.counts.created += 1;
                 self.counts.bytes_written += bytes;
-                Some(Step::write(file, 0, bytes))
+                file.map(|file| Step::write(file, 0, bytes))
             }
             Drawn::Read { slot } => {
                 let file = of(slot);

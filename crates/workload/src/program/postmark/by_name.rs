@@ -47,7 +47,7 @@ impl Overrides {
     ///
     /// # Errors
     /// The first of them.
-    pub fn check_by_name(&self) -> Result<(), BadValue> {
+    pub(in crate::program) fn check_by_name(&self) -> Result<(), BadValue> {
         let without_effect = [
             (self.file_system.is_some(), "file-system"),
             (self.system.is_some(), "system"),
