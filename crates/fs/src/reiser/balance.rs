@@ -5,7 +5,7 @@
 
 use super::item::Item;
 use super::plan::{Overfull, Plan, append, divide};
-use super::tree::{Contents, Index, To, Tree};
+use super::tree::{Contents, Index, Tree};
 use crate::error::FsError;
 use crate::layout::Core;
 
@@ -14,10 +14,7 @@ pub(super) const MOST_NEW: u64 = 8;
 
 impl Tree {
     fn overfull(&self, leaf: Index) -> Overfull<'_> {
-        let (left, right) = (
-            self.neighbour(leaf, To::Left),
-            self.neighbour(leaf, To::Right),
-        );
+        let (left, right) = self.neighbours(leaf);
         let first = right.and_then(|right| self.items(right).first());
         Overfull {
             items: self.items(leaf),
@@ -63,22 +60,20 @@ impl Tree {
 
     /// Gives a first part to the left neighbour of a leaf and a second one to the right neighbour.
     fn share(&mut self, core: &mut Core, leaf: Index, parts: Vec<Vec<Item>>) {
-        for (part, to) in parts.into_iter().zip([To::Left, To::Right]) {
-            if part.is_empty() {
-                continue;
-            }
-            let Some(beside) = self.neighbour(leaf, to) else {
+        let (left, right) = self.neighbours(leaf);
+        for (part, (beside, behind)) in parts.into_iter().zip([(left, false), (right, true)]) {
+            let Some(beside) = beside.filter(|_| !part.is_empty()) else {
                 continue;
             };
             let items = self.take_items(beside);
-            let (mut first, second) = match to {
-                To::Left => (items, part),
-                To::Right => (part, items),
+            let (mut first, second) = match behind {
+                false => (items, part),
+                true => (part, items),
             };
             append(&mut first, second);
             self.set_items(beside, first);
             self.resized(core, beside);
-            if to == To::Right {
+            if behind {
                 self.correct_key(core, beside);
             }
         }
@@ -115,10 +110,7 @@ impl Tree {
             overfull.fits_right(),
         );
         let removable = overfull.removable();
-        let sides = (
-            self.neighbour(leaf, To::Left),
-            self.neighbour(leaf, To::Right),
-        );
+        let sides = self.neighbours(leaf);
         match sides {
             (Some(_), Some(beside)) if one => {
                 let mut items = self.take_items(leaf);

@@ -4,7 +4,7 @@
 //! is divided only if both are full. A node with less than half is joined with a neighbour or takes children from it.
 
 use super::item::{Key, ROOM};
-use super::tree::{Contents, Index, To, Tree};
+use super::tree::{Contents, Index, Tree};
 use crate::error::FsError;
 use crate::layout::Core;
 
@@ -68,10 +68,7 @@ impl Tree {
             return Ok(());
         };
         self.resized(core, node);
-        let (left, right) = (
-            self.neighbour(node, To::Left),
-            self.neighbour(node, To::Right),
-        );
+        let (left, right) = self.neighbours(node);
         let count = self.children(node).len();
         let (to_left, to_right) = (self.free_places(left), self.free_places(right));
         if to_left + to_right >= count && (left.is_some() || right.is_some()) {
@@ -145,10 +142,7 @@ impl Tree {
             }
             return;
         }
-        let (left, right) = (
-            self.neighbour(node, To::Left),
-            self.neighbour(node, To::Right),
-        );
+        let (left, right) = self.neighbours(node);
         let (to_left, to_right) = (self.free_places(left), self.free_places(right));
         let joins = count <= LEAST && (to_left >= count || to_right >= count);
         if joins || to_left + to_right >= count {
@@ -164,10 +158,7 @@ impl Tree {
 
     /// Divides the children of a node between its neighbours, all to one if they fit there.
     fn dissolve(&mut self, core: &mut Core, node: Index) {
-        let (left, right) = (
-            self.neighbour(node, To::Left),
-            self.neighbour(node, To::Right),
-        );
+        let (left, right) = self.neighbours(node);
         let count = self.children(node).len();
         let (to_left, to_right) = (self.free_places(left), self.free_places(right));
         let first = match (left, right) {

@@ -23,14 +23,35 @@ pub(super) enum Kind {
     Entries,
 }
 
-/// A key of the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A key of the tree. Keys are in the order of their fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     /// The packing locality.
     pub(super) packing: u32,
     pub(super) object: u32,
     pub(super) offset: u64,
     pub(super) kind: Kind,
+}
+
+impl Key {
+    /// One number compares faster than four fields. Offsets are below 2^62, but for one behind all.
+    fn rank(&self) -> u128 {
+        let object = u64::from(self.packing) << 32 | u64::from(self.object);
+        let place = self.offset.min(u64::MAX >> 2) << 2 | self.kind as u64;
+        u128::from(object) << 64 | u128::from(place)
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A name in a directory.
@@ -51,7 +72,7 @@ impl Entry {
         }
     }
 
-    fn bytes(&self) -> u32 {
+    pub(super) fn bytes(&self) -> u32 {
         u32::from(self.bytes)
     }
 }

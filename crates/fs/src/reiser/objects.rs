@@ -21,7 +21,9 @@ impl Tree {
         let leaf = self.leaf(key);
         self.edit(leaf, |items| {
             let at = items.partition_point(|item| item.key <= key);
+            let bytes = i64::from(item.bytes());
             items.insert(at, item);
+            bytes
         });
         self.grown(core, leaf, packing)
     }
@@ -31,9 +33,7 @@ impl Tree {
         if let Some((leaf, at)) = self.find(key)
             && self.items(leaf)[at].key == key
         {
-            self.edit(leaf, |items| {
-                items.remove(at);
-            });
+            self.edit(leaf, |items| -i64::from(items.remove(at).bytes()));
             self.shrunk(core, leaf);
         }
     }
@@ -49,9 +49,11 @@ impl Tree {
         match self.find(key) {
             Some((leaf, at)) if same(&self.items(leaf)[at]) => {
                 self.edit(leaf, |items| {
+                    let before = items[at].bytes();
                     if let Body::Pointers(all) = &mut items[at].body {
                         *all += count;
                     }
+                    i64::from(items[at].bytes() - before)
                 });
                 self.grown(core, leaf, key.packing)
             }
@@ -90,10 +92,12 @@ impl Tree {
         let (leaf, at) = self.find(key).ok_or(missing)?;
         let entry = Entry::new(place, name_bytes, id);
         self.edit(leaf, |items| {
-            if let Body::Entries(entries) = &mut items[at].body {
-                let before = entries.partition_point(|entry| entry.place <= place);
-                entries.insert(before, entry);
-            }
+            let Body::Entries(entries) = &mut items[at].body else {
+                return 0;
+            };
+            let before = entries.partition_point(|entry| entry.place <= place);
+            entries.insert(before, entry);
+            i64::from(entry.bytes())
         });
         self.grown(core, leaf, directory.packing)?;
         Ok(place)
@@ -116,17 +120,22 @@ impl Tree {
         };
         self.edit(leaf, |items| {
             let item = &mut items[at];
+            let before = i64::from(item.bytes());
             let Body::Entries(entries) = &mut item.body else {
-                return;
+                return 0;
             };
             entries.retain(|entry| entry.file != id);
             match entries.first() {
-                None => drop(items.remove(at)),
+                None => {
+                    items.remove(at);
+                    return -before;
+                }
                 Some(first) if item.key.offset != FIRST => {
                     item.key.offset = u64::from(first.place);
                 }
                 Some(_) => {}
             }
+            i64::from(item.bytes()) - before
         });
         self.shrunk(core, leaf);
     }

@@ -42,13 +42,6 @@ pub(super) struct Tree {
     pub(super) store: Store,
 }
 
-/// The direction of a neighbour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum To {
-    Left,
-    Right,
-}
-
 impl Tree {
     /// Begins with an empty leaf.
     pub(super) fn new(block: u64) -> Self {
@@ -92,11 +85,11 @@ impl Tree {
         self.node_mut(leaf).contents = Contents::Leaf { items, used };
     }
 
-    /// Changes the items of a leaf.
-    pub(super) fn edit(&mut self, leaf: Index, change: impl FnOnce(&mut Vec<Item>)) {
-        let mut items = self.take_items(leaf);
-        change(&mut items);
-        self.set_items(leaf, items);
+    /// Changes the items of a leaf. `change` returns the number of bytes by which they grow.
+    pub(super) fn edit(&mut self, leaf: Index, change: impl FnOnce(&mut Vec<Item>) -> i64) {
+        if let Contents::Leaf { items, used } = &mut self.node_mut(leaf).contents {
+            *used = used.saturating_add_signed(change(items) as i32);
+        }
     }
 
     pub(super) fn take_items(&mut self, leaf: Index) -> Vec<Item> {
@@ -200,21 +193,21 @@ impl Tree {
         Some((parent, order))
     }
 
-    /// The neighbour of a node on its level.
-    pub(super) fn neighbour(&self, index: Index, to: To) -> Option<Index> {
-        let (parent, order) = self.order(index)?;
-        let next = match to {
-            To::Left => order.checked_sub(1),
-            To::Right => Some(order + 1),
+    /// The left and the right neighbour of a node on its level.
+    pub(super) fn neighbours(&self, index: Index) -> (Option<Index>, Option<Index>) {
+        let Some((parent, order)) = self.order(index) else {
+            return (None, None);
         };
-        if let Some(&found) = next.and_then(|next| self.children(parent).get(next)) {
-            return Some(found);
+        let siblings = self.children(parent);
+        let (left, right) = (order.checked_sub(1), siblings.get(order + 1));
+        let left = left.map(|left| siblings[left]);
+        if left.is_some() && right.is_some() {
+            return (left, right.copied());
         }
-        let beside = self.children(self.neighbour(parent, to)?);
-        match to {
-            To::Left => beside.last().copied(),
-            To::Right => beside.first().copied(),
-        }
+        let (before, behind) = self.neighbours(parent);
+        let last = || self.children(before?).last().copied();
+        let first = || self.children(behind?).first().copied();
+        (left.or_else(last), right.copied().or_else(first))
     }
 
     /// The lowest key below a node.
