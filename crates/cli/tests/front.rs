@@ -66,7 +66,11 @@ fn smaller(command: &str) -> Vec<String> {
     if command.starts_with("fathom probe mnt") {
         command += " --budget 1s";
     }
-    command.split_whitespace().map(str::to_owned).collect()
+    // A shell takes the quotes off; no quoted argument has a space.
+    let words = command.split_whitespace();
+    words
+        .map(|word| word.trim_matches('\'').to_owned())
+        .collect()
 }
 
 #[test]

@@ -86,7 +86,8 @@ A file goes on after its last block; a new one begins in a group that is hashed 
 free blocks from there on. Groups of which less than a tenth is free are passed over. An open file sets 16 blocks aside. \
 After `fs/reiserfs/bitmap.c` of Linux 6.1 with its default options.");
         ReclaimUnits = "reclaim-units", About::new("For page-mapped drives: what dies together shares a reclaim unit").text("\
-`logical-block` is the reclaim unit: what the drive erases at once. As in Greedy-Space a unit is filled until it is full, \
+`logical-block` is the reclaim unit: what the drive erases at once, on a drive that stripes over its dies the erase blocks \
+of all of them. As in Greedy-Space a unit is filled until it is full, \
 and the one with the most free space is next; but one unit is open for metadata, one for large files, and four for small \
 files by their directory, because those that die together leave whole units to the drive. Ours: `greedy-space` VI leaves \
 page mapping to future work.");
