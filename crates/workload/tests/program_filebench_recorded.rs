@@ -226,7 +226,8 @@ fn the_file_server_writes_as_in_the_recording() {
     let most = critical(last.len(), theirs.len());
     let found = distance(&lens(&last), &lens(&theirs));
     assert!(last.len() > 7_000 && found < most, "{found} {most}");
-    // Small files lie in the pools of their processor, and which one that is differs from run to run.
+    // Small files lie in the pools of their processor, and which one that is differs from run to run. There is no theory of
+    // how much: the bound is twice what was found (54 and 49 %), and guards what is here.
     let (here, there) = (adjacent(&last), adjacent(&theirs));
     assert!((here - there).abs() < 0.1, "{here} {there}");
 }

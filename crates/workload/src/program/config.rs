@@ -5,7 +5,7 @@ use super::{filebench, postmark};
 use fathom_base::registry::Text;
 use fathom_base::{BadValue, Dur, Kind, names};
 use fathom_fs::FileSystem;
-use fathom_platform::{Benchmark, System};
+use fathom_platform::Benchmark;
 
 /// Entry of the programs in the list of kinds; they are listed with the generators.
 const PROGRAM: Kind = Kind {
@@ -34,6 +34,14 @@ names! {
     }
 }
 
+/// The settings of a program, the overrides applied.
+enum Settings {
+    Postmark(Box<postmark::Settings>),
+    Files(Server, Box<filebench::FileSettings>),
+    Oltp(Box<filebench::OltpSettings>),
+    Model(Box<filebench::ModelSettings>),
+}
+
 impl Config {
     /// The program `filebench` with a text in filebench's language.
     pub fn of_model(text: String) -> Self {
@@ -43,70 +51,69 @@ impl Config {
         })
     }
 
+    fn settings(&self) -> Settings {
+        let postmark = |overrides: &postmark::Overrides, own| {
+            Settings::Postmark(Box::new(overrides.onto(own)))
+        };
+        let files = |overrides: &filebench::FileOverrides, own, server| {
+            Settings::Files(server, Box::new(overrides.onto(own)))
+        };
+        match self {
+            Self::PostmarkA(o) => postmark(o, postmark::type_a()),
+            Self::PostmarkB(o) => postmark(o, postmark::type_b()),
+            Self::PostmarkFixed(o) => postmark(o, postmark::fixed()),
+            Self::PostmarkCvfs(o) => postmark(o, postmark::cvfs()),
+            Self::PostmarkCvfsLarge(o) => postmark(o, postmark::cvfs_large()),
+            Self::PostmarkFsl(o) => postmark(o, postmark::fsl()),
+            Self::Webserver(o) => files(o, filebench::webserver(), Server::Web),
+            Self::Fileserver(o) => files(o, filebench::fileserver(), Server::File),
+            Self::Varmail(o) => files(o, filebench::varmail(), Server::Mail),
+            Self::Oltp(o) => Settings::Oltp(Box::new(o.onto(filebench::oltp()))),
+            Self::Filebench(o) => Settings::Model(Box::new(o.onto(filebench::example()))),
+        }
+    }
+
     /// Makes the program for a drive of `capacity` bytes, ready to start: its files are laid out, and the drive is
     /// filled as far as the settings say. The same seed gives the same run on equal drives.
     ///
     /// # Errors
     /// The first key whose value is invalid or does not fit the drive.
     pub fn build(&self, capacity: u64, seed: u64) -> Result<Box<dyn Benchmark>, BadValue> {
-        match self {
-            Self::PostmarkA(o) => boxed(o.onto(postmark::type_a()).build(capacity, seed)),
-            Self::PostmarkB(o) => boxed(o.onto(postmark::type_b()).build(capacity, seed)),
-            Self::PostmarkFixed(o) => boxed(o.onto(postmark::fixed()).build(capacity, seed)),
-            Self::PostmarkCvfs(o) => boxed(o.onto(postmark::cvfs()).build(capacity, seed)),
-            Self::PostmarkCvfsLarge(o) => {
-                boxed(o.onto(postmark::cvfs_large()).build(capacity, seed))
-            }
-            Self::PostmarkFsl(o) => boxed(o.onto(postmark::fsl()).build(capacity, seed)),
-            Self::Webserver(o) => {
-                let settings = o.onto(filebench::webserver());
-                boxed(settings.build(Server::Web, capacity, seed))
-            }
-            Self::Fileserver(o) => {
-                let settings = o.onto(filebench::fileserver());
-                boxed(settings.build(Server::File, capacity, seed))
-            }
-            Self::Varmail(o) => {
-                let settings = o.onto(filebench::varmail());
-                boxed(settings.build(Server::Mail, capacity, seed))
-            }
-            Self::Oltp(o) => boxed(o.onto(filebench::oltp()).build(capacity, seed)),
-            Self::Filebench(o) => boxed(o.onto(filebench::example()).build(capacity, seed)),
+        match self.settings() {
+            Settings::Postmark(settings) => boxed(settings.build(capacity, seed)),
+            Settings::Files(server, settings) => boxed(settings.build(server, capacity, seed)),
+            Settings::Oltp(settings) => boxed(settings.build(capacity, seed)),
+            Settings::Model(settings) => boxed(settings.build(capacity, seed)),
         }
     }
-}
 
-impl Config {
     /// The operations on a file system that is there, with this many free blocks, by the names of its files. Only
     /// Postmark has one process, and with it one order of operations.
     ///
     /// # Errors
     /// Another program, or the first key whose value is invalid or has no effect.
     pub fn by_name(&self, free_blocks: u64, seed: u64) -> Result<postmark::ByName, BadValue> {
-        let (overrides, own) = match self {
-            Self::PostmarkA(o) => (o, postmark::type_a()),
-            Self::PostmarkB(o) => (o, postmark::type_b()),
-            Self::PostmarkFixed(o) => (o, postmark::fixed()),
-            Self::PostmarkCvfs(o) => (o, postmark::cvfs()),
-            Self::PostmarkCvfsLarge(o) => (o, postmark::cvfs_large()),
-            Self::PostmarkFsl(o) => (o, postmark::fsl()),
-            _ => {
-                let problem = "has threads, whose order depends on the drive: use Postmark";
-                return Err(BadValue::new("program", self.name(), problem));
-            }
+        let (Some(overrides), Settings::Postmark(settings)) = (self.postmark(), self.settings())
+        else {
+            let problem = "has threads, whose order depends on the drive: use Postmark";
+            return Err(BadValue::new("program", self.name(), problem));
         };
         overrides.check_by_name()?;
-        overrides.onto(own).by_name(free_blocks, seed)
+        settings.by_name(free_blocks, seed)
     }
-}
 
-fn boxed<T: Benchmark + 'static>(
-    made: Result<T, BadValue>,
-) -> Result<Box<dyn Benchmark>, BadValue> {
-    Ok(Box::new(made?))
-}
+    fn postmark(&self) -> Option<&postmark::Overrides> {
+        match self {
+            Self::PostmarkA(o)
+            | Self::PostmarkB(o)
+            | Self::PostmarkFixed(o)
+            | Self::PostmarkCvfs(o)
+            | Self::PostmarkCvfsLarge(o)
+            | Self::PostmarkFsl(o) => Some(o),
+            _ => None,
+        }
+    }
 
-impl Config {
     /// The file system that the program asks for; `None` for the program's own.
     pub fn file_system(&mut self) -> &mut Option<FileSystem> {
         match self {
@@ -127,54 +134,47 @@ impl Config {
     /// # Errors
     /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), BadValue> {
-        let (file_system, system) = match self {
-            Self::PostmarkA(o)
-            | Self::PostmarkB(o)
-            | Self::PostmarkFixed(o)
-            | Self::PostmarkCvfs(o)
-            | Self::PostmarkCvfsLarge(o)
-            | Self::PostmarkFsl(o) => (&o.file_system, &o.system),
-            Self::Webserver(o) | Self::Fileserver(o) | Self::Varmail(o) => {
-                (&o.file_system, &o.system)
-            }
-            Self::Oltp(o) => (&o.file_system, &o.system),
-            Self::Filebench(o) => (&o.file_system, &o.system),
+        let settings = self.settings();
+        let (file_system, system) = match &settings {
+            Settings::Postmark(of) => (&of.file_system, &of.system),
+            Settings::Files(_, of) => (&of.file_system, &of.system),
+            Settings::Oltp(of) => (&of.file_system, &of.system),
+            Settings::Model(of) => (&of.file_system, &of.system),
         };
-        let checked = file_system.as_ref().map_or(Ok(()), FileSystem::check);
-        checked.map_err(|bad| bad.of("file-system"))?;
-        system.as_ref().map_or(Ok(()), System::check)
+        file_system.check().map_err(|bad| bad.of("file-system"))?;
+        system.check()
     }
 
     /// Divides the number of transactions, or the duration, by `divisor` (0 is taken as 1).
     pub fn shorten(&mut self, divisor: u64) {
         let divisor = divisor.max(1);
-        let duration = |all: &mut Option<Dur>, own: Dur| {
-            *all = Some(Dur(all.unwrap_or(own).0 / divisor));
-        };
-        let (overrides, own) = match self {
-            Self::PostmarkA(o) => (o, postmark::type_a()),
-            Self::PostmarkB(o) => (o, postmark::type_b()),
-            Self::PostmarkFixed(o) => (o, postmark::fixed()),
-            Self::PostmarkCvfs(o) => (o, postmark::cvfs()),
-            Self::PostmarkCvfsLarge(o) => (o, postmark::cvfs_large()),
-            Self::PostmarkFsl(o) => (o, postmark::fsl()),
-            Self::Webserver(o) => {
-                return duration(&mut o.duration, filebench::webserver().duration);
+        let part = |all: Dur| Dur(all.0 / divisor);
+        match (self.settings(), self) {
+            (
+                Settings::Postmark(of),
+                Self::PostmarkA(o)
+                | Self::PostmarkB(o)
+                | Self::PostmarkFixed(o)
+                | Self::PostmarkCvfs(o)
+                | Self::PostmarkCvfsLarge(o)
+                | Self::PostmarkFsl(o),
+            ) => o.transactions = Some((of.transactions / divisor).max(1)),
+            (
+                Settings::Files(_, of),
+                Self::Webserver(o) | Self::Fileserver(o) | Self::Varmail(o),
+            ) => {
+                o.duration = Some(part(of.duration));
             }
-            Self::Fileserver(o) => {
-                return duration(&mut o.duration, filebench::fileserver().duration);
-            }
-            Self::Varmail(o) => {
-                return duration(&mut o.duration, filebench::varmail().duration);
-            }
-            Self::Oltp(o) => return duration(&mut o.duration, filebench::oltp().duration),
-            Self::Filebench(o) => {
-                let all = o.onto(filebench::example()).length();
-                o.duration = Some(all.map(|all| Dur(all.0 / divisor)));
-                return;
-            }
-        };
-        let all = overrides.transactions.unwrap_or(own.transactions);
-        overrides.transactions = Some((all / divisor).max(1));
+            (Settings::Oltp(of), Self::Oltp(o)) => o.duration = Some(part(of.duration)),
+            (Settings::Model(of), Self::Filebench(o)) => o.duration = Some(of.length().map(part)),
+            // The settings are of the kind of the program.
+            _ => {}
+        }
     }
+}
+
+fn boxed<T: Benchmark + 'static>(
+    made: Result<T, BadValue>,
+) -> Result<Box<dyn Benchmark>, BadValue> {
+    Ok(Box::new(made?))
 }
