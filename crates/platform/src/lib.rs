@@ -39,6 +39,7 @@ mod flush;
 mod flusher;
 mod host;
 mod journal;
+mod layer;
 mod machine;
 mod metadata;
 mod mount;
@@ -51,6 +52,7 @@ mod thread;
 
 pub use counter::Counter;
 pub use host::Host;
+pub use layer::{Layer, Phase};
 pub use machine::{Benchmark, Machine, Script};
 pub use mount::Mount;
 pub use settings::System;
