@@ -25,7 +25,7 @@ pub use links::{Links, List};
 pub use registry::{About, Key, Kind, Named};
 pub use rng::Rng;
 pub use slab::Slab;
-pub use unit::{Bytes, Dur, Rate, Time, UnitError};
+pub use unit::{Bytes, Dur, Frequency, Rate, Time, UnitError};
 
 /// Size in bytes of a sector, the smallest unit that Fathom's models keep track of.
 pub const SECTOR_BYTES: u64 = 512;

@@ -28,6 +28,10 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
+/// A clock rate in hertz; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frequency(u64);
+
 impl Time {
     /// The start of time.
     pub const ZERO: Time = Time(0);
@@ -118,6 +122,36 @@ impl Rate {
     #[inline]
     pub const fn bytes_per_second(self) -> u64 {
         self.0
+    }
+}
+
+impl Frequency {
+    /// Converts from hertz; `None` for zero.
+    pub const fn new(hertz: u64) -> Option<Frequency> {
+        if hertz == 0 {
+            None
+        } else {
+            Some(Frequency(hertz))
+        }
+    }
+
+    /// Returns the frequency in hertz.
+    #[inline]
+    pub const fn hertz(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the time that a number of clocks takes, rounded to the next nanosecond.
+    #[inline]
+    pub fn time_of(self, clocks: u64) -> Dur {
+        let ns = (u128::from(clocks) * 1_000_000_000 + u128::from(self.0 / 2)) / u128::from(self.0);
+        Dur(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the number of clocks in a time, rounded down.
+    pub fn clocks_in(self, time: Dur) -> u64 {
+        let clocks = u128::from(time.0) * u128::from(self.0) / 1_000_000_000;
+        u64::try_from(clocks).unwrap_or(u64::MAX)
     }
 }
 

@@ -87,6 +87,15 @@ impl<E: Event> Clock<E> {
         Some(event)
     }
 
+    /// Returns the time of the next event, or of uncollected completions; [`Time::MAX`] if there are none.
+    pub fn next_at(&self) -> Time {
+        if self.has_finished() {
+            return self.now;
+        }
+        let next = self.events.next_at();
+        next.map_or(Time::MAX, |at| at.max(self.now))
+    }
+
     /// Returns true if an event is pending for the current time.
     #[inline]
     pub fn happens_now(&self) -> bool {

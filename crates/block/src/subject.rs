@@ -1,7 +1,7 @@
 //! Statistics of a device beyond its completions: the internal counters of a drive, and those of a block layer above it.
 //! A real drive provides none.
 
-use crate::{Device, Narrow, NullDevice};
+use crate::{Device, Narrow, NullDevice, RamDevice};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,12 @@ pub trait Subject: Device {
 
     /// Returns the work of a block layer above the drive so far, if there is one.
     fn queue(&self) -> Option<QueueWork> {
+        None
+    }
+
+    /// Returns a time before which nothing happens inside the device unless it gets a request, or [`Time::MAX`] if nothing
+    /// will happen; `None` if it cannot tell. A layer over several devices needs it to keep their clocks together.
+    fn next_at(&mut self) -> Option<Time> {
         None
     }
 
@@ -32,6 +38,10 @@ impl<D: Subject> Subject for Narrow<D> {
     fn queue(&self) -> Option<QueueWork> {
         self.inner().queue()
     }
+
+    fn next_at(&mut self) -> Option<Time> {
+        self.inner_mut().next_at()
+    }
 }
 
 impl<D: Subject + ?Sized> Subject for &mut D {
@@ -43,12 +53,26 @@ impl<D: Subject + ?Sized> Subject for &mut D {
         (**self).queue()
     }
 
+    fn next_at(&mut self) -> Option<Time> {
+        (**self).next_at()
+    }
+
     fn fill(&mut self) -> u64 {
         (**self).fill()
     }
 }
 
-impl Subject for NullDevice {}
+impl Subject for NullDevice {
+    fn next_at(&mut self) -> Option<Time> {
+        Some(self.next_completion())
+    }
+}
+
+impl Subject for RamDevice {
+    fn next_at(&mut self) -> Option<Time> {
+        Some(self.next_completion())
+    }
+}
 
 /// A real drive provides no statistics.
 impl Subject for Box<dyn Device> {}
@@ -105,6 +129,27 @@ impl DriveStats {
             suspends: self.suspends - earlier.suspends,
             bad_blocks: self.bad_blocks - earlier.bad_blocks,
             busy: self.busy - earlier.busy,
+        }
+    }
+
+    /// Returns the work of two drives together.
+    #[must_use]
+    pub fn plus(&self, other: &DriveStats) -> DriveStats {
+        DriveStats {
+            host_bytes_written: self.host_bytes_written + other.host_bytes_written,
+            flash_bytes_programmed: self.flash_bytes_programmed + other.flash_bytes_programmed,
+            erases: self.erases + other.erases,
+            switch_merges: self.switch_merges + other.switch_merges,
+            partial_merges: self.partial_merges + other.partial_merges,
+            full_merges: self.full_merges + other.full_merges,
+            collected: self.collected + other.collected,
+            moved_units: self.moved_units + other.moved_units,
+            map_reads: self.map_reads + other.map_reads,
+            map_programs: self.map_programs + other.map_programs,
+            read_retries: self.read_retries + other.read_retries,
+            suspends: self.suspends + other.suspends,
+            bad_blocks: self.bad_blocks + other.bad_blocks,
+            busy: self.busy + other.busy,
         }
     }
 

@@ -261,6 +261,21 @@ impl MsSsd {
 }
 
 impl Subject for MsSsd {
+    /// Events of the current instant may come at the next: their times are rounded to a nanosecond.
+    fn next_at(&mut self) -> Option<Time> {
+        let now = self.progress.now;
+        let next = self.events.next_at().map(|at| {
+            let at = self.epoch + Dur(time_at(f64::from_bits(at.0)).0);
+            at.max(now + Dur(1))
+        });
+        let finished = self.progress.has_finished();
+        Some(if finished {
+            now
+        } else {
+            next.unwrap_or(Time::MAX)
+        })
+    }
+
     fn stats(&self) -> Option<DriveStats> {
         let (counters, page) = (self.counters(), self.page_bytes());
         Some(DriveStats {

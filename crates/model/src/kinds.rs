@@ -164,6 +164,10 @@ macro_rules! kinds {
                 each!(Drive, self, drive => drive.queue())
             }
 
+            fn next_at(&mut self) -> Option<Time> {
+                each!(Drive, self, drive => Subject::next_at(&mut **drive))
+            }
+
             fn fill(&mut self) -> u64 {
                 each!(Drive, self, drive => Subject::fill(&mut **drive))
             }

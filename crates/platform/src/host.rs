@@ -4,6 +4,7 @@ use super::cleaner::Cleaner;
 use super::flusher::Flusher;
 use super::journal::Transactions;
 use super::mount::{Files, Mount};
+use super::processors::Processors;
 use super::task::{Job, Task, Thread};
 use crate::{Counter, Failed, System};
 use fathom_base::{Bytes, Dur, EventQueue, Slab, Time};
@@ -112,8 +113,8 @@ pub struct Host {
     requests: Vec<VecDeque<Request>>,
     /// Maximum length of a request that the drive takes, in pages.
     most: u32,
-    /// When each processor becomes free.
-    processors: Vec<Time>,
+    /// Shared with the system below, if that is modelled.
+    pub(super) processors: Processors,
     /// The time of the last event.
     clock: Time,
 }
@@ -141,7 +142,7 @@ impl Host {
             waiters: BTreeMap::new(),
             requests: vec![VecDeque::new(); threads + 1 + usize::from(mount.volume.moves())],
             most: u32::MAX,
-            processors: vec![Time::ZERO; system.processors.max(1) as usize],
+            processors: Processors::new(system.processors),
             clock: Time::ZERO,
             files: Files::new(mount),
             system,
@@ -309,15 +310,6 @@ impl Host {
             };
             self.events.push(now, event);
         }
-    }
-
-    /// Reserves the processor that becomes free first. Returns the time at which the computation ends.
-    pub(super) fn compute(&mut self, takes: Dur, now: Time) -> Time {
-        let Some(processor) = self.processors.iter_mut().min() else {
-            return now + takes;
-        };
-        *processor = (*processor).max(now) + takes;
-        *processor
     }
 
     /// Handles the completion of a request.

@@ -34,6 +34,7 @@
 
 mod cleaner;
 mod commit;
+mod computing;
 mod counter;
 mod flush;
 mod flusher;
@@ -42,8 +43,10 @@ mod journal;
 mod layer;
 mod machine;
 mod metadata;
+mod model;
 mod mount;
 mod moves;
+mod processors;
 mod settings;
 mod step;
 mod sync;
@@ -54,6 +57,8 @@ pub use counter::Counter;
 pub use host::Host;
 pub use layer::{Layer, Phase};
 pub use machine::{Benchmark, Machine, Script};
+pub use model::{Adapter, Charged, Clocks, HostWork, Interface, Interrupts, Platform, Target};
 pub use mount::Mount;
+pub use processors::Processors;
 pub use settings::System;
 pub use step::{Failed, Step};

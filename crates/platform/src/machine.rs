@@ -1,7 +1,7 @@
 //! A script on a machine, as a program for the run loop.
 
 use crate::host::Event;
-use crate::{Counter, Failed, Host, Mount, Step, System};
+use crate::{Counter, Failed, Host, Mount, Processors, Step, System};
 use fathom_base::{Bytes, Time};
 use fathom_block::program::{Done, Next, Program};
 
@@ -29,6 +29,10 @@ pub trait Script {
 pub trait Benchmark: Program<Error = Failed> {
     /// The counters so far, in the order in which they are shown.
     fn counters(&self) -> Vec<Counter>;
+
+    /// Makes the threads compute on these processors instead of their own, before the run. What they share them with
+    /// delays them, such as the system below that carries their requests.
+    fn compute_on(&mut self, processors: Processors);
 
     /// Bounds the length of every request by what the drive takes at a time, as the kernel does (`max_sectors_kb`). At
     /// least a block of the file system stays.
@@ -107,6 +111,10 @@ impl<S: Script> Benchmark for Machine<S> {
         let mut counters = self.script.counters();
         counters.extend(self.host.counters());
         counters
+    }
+
+    fn compute_on(&mut self, processors: Processors) {
+        self.host.compute_on(processors);
     }
 
     fn bound_requests(&mut self, longest: Bytes) {

@@ -1,5 +1,6 @@
 //! The state of a thread and its current task.
 
+use super::processors::Booking;
 use fathom_base::{Dur, Time};
 use fathom_fs::cache::ReadAhead;
 use fathom_fs::{BLOCK_BYTES, FileId, PageKey};
@@ -14,7 +15,8 @@ pub(super) struct Thread {
     pub(super) through: u32,
     /// Whether it has changed metadata since it last went on.
     pub(super) changed: bool,
-    /// End of its computing, whatever wakes it before.
+    /// Its computing, and the end of that as far as it is known, whatever wakes it before.
+    pub(super) booking: Booking,
     pub(super) computes: Time,
 }
 

@@ -102,7 +102,7 @@ impl Host {
             .mount
             .volume
             .on_processor(thread as u32 % self.system.processors);
-        if now < self.threads[thread].computes || self.waits_for_journal(thread) {
+        if self.is_computing(thread, now) || self.waits_for_journal(thread) {
             return Ok(false);
         }
         loop {
@@ -132,7 +132,7 @@ impl Host {
             match pace {
                 Pace::On | Pace::After(Dur::ZERO) => {}
                 Pace::After(takes) => {
-                    let at = self.compute(takes, now);
+                    let at = self.compute(thread, takes, now);
                     if at > Time::END {
                         return Err(Failed::EndOfTime);
                     }

@@ -9,6 +9,7 @@
 
 mod cache;
 mod list;
+mod model;
 mod moves;
 mod program;
 mod random;

@@ -2,7 +2,7 @@
 //!
 //! The text must state its unit (`45us`, `16KiB`, `300MB/s`, `3Gbps`, `400MT/s`); a bare number is refused.
 
-use super::{Bytes, Dur, Rate};
+use super::{Bytes, Dur, Frequency, Rate};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -117,6 +117,14 @@ const RATE: Kind = Kind {
     ],
 };
 
+const FREQUENCY: Kind = Kind {
+    what: "a clock rate",
+    unit: "GHz",
+    example: "2.93GHz",
+    range: "a clock rate from 1Hz to 9000000000GHz",
+    units: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)],
+};
+
 impl Kind {
     fn not_text(&self, text: &str) -> UnitError {
         let bare = text.trim();
@@ -194,6 +202,14 @@ impl FromStr for Rate {
     }
 }
 
+impl FromStr for Frequency {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let hertz = parse(text, &FREQUENCY)?;
+        Frequency::new(hertz).ok_or_else(|| FREQUENCY.not_in_range(text))
+    }
+}
+
 fn with_unit(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
     let fits = units
         .iter()
@@ -248,6 +264,21 @@ impl fmt::Display for Rate {
     }
 }
 
+impl fmt::Display for Frequency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_unit(
+            f,
+            self.hertz(),
+            &[
+                (1_000_000_000, "GHz"),
+                (1_000_000, "MHz"),
+                (1_000, "kHz"),
+                (1, "Hz"),
+            ],
+        )
+    }
+}
+
 /// Deserializes a quantity from its text; the error for a bare number says that the unit is missing.
 struct Text<T> {
     kind: &'static Kind,
@@ -296,7 +327,7 @@ macro_rules! text_serde {
         }
     )*};
 }
-text_serde!(Dur => DUR, Bytes => BYTES, Rate => RATE);
+text_serde!(Dur => DUR, Bytes => BYTES, Rate => RATE, Frequency => FREQUENCY);
 
 #[cfg(test)]
 mod tests {
@@ -320,6 +351,19 @@ mod tests {
             assert!(bad.parse::<Dur>().is_err(), "{bad}");
         }
         assert!("0MB/s".parse::<Rate>().is_err());
+    }
+
+    #[test]
+    fn a_clock_rate_converts_clocks_and_times() {
+        let clock: Frequency = "2.93GHz".parse().unwrap();
+        assert_eq!(clock.to_string(), "2930MHz");
+        // 924 clocks are 315.36 ns.
+        assert_eq!(clock.time_of(924), Dur(315));
+        assert_eq!(clock.clocks_in(Dur::us(10)), 29_300);
+        assert_eq!(clock.time_of(u64::MAX), Dur(6_295_817_090_003_259_937));
+        assert!("0GHz".parse::<Frequency>().is_err());
+        let said = "3".parse::<Frequency>().unwrap_err().to_string();
+        assert_eq!(said, "`3` has no unit: give one, such as 3GHz");
     }
 
     /// fio, HOWTO, "Parameter types": "k, m, g, t, p" with `kb_base=1024` are powers of 1024; coreutils, "Block size": K, M, G, T.

@@ -41,6 +41,14 @@ impl<S: Default> Fixed<S> {
     }
 }
 
+impl<S> Fixed<S> {
+    /// The time of the next completion.
+    pub(crate) fn next_completion(&self) -> Time {
+        let next = self.pending.next_at();
+        next.map_or(Time::MAX, |at| at.max(self.now))
+    }
+}
+
 impl<S: Serve> Device for Fixed<S> {
     fn info(&self) -> &DeviceInfo {
         &self.info

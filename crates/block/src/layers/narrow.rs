@@ -32,6 +32,10 @@ impl<D: Device> Narrow<D> {
     pub fn inner(&self) -> &D {
         &self.inner
     }
+
+    pub(crate) fn inner_mut(&mut self) -> &mut D {
+        &mut self.inner
+    }
 }
 
 impl<D: Device> Device for Narrow<D> {

@@ -264,6 +264,10 @@ fn info_of(spec: &Spec) -> DeviceInfo {
 
 /// The flash counters are all 0.
 impl Subject for Hdd {
+    fn next_at(&mut self) -> Option<Time> {
+        Some(self.clock.next_at())
+    }
+
     fn stats(&self) -> Option<DriveStats> {
         Some(DriveStats::default())
     }

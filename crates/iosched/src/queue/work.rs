@@ -59,4 +59,16 @@ impl<D: Subject> Subject for BlockQueue<D> {
     fn queue(&self) -> Option<QueueWork> {
         Some(self.work())
     }
+
+    /// What the queue can do at once counts as now: something to return, to unplug or to dispatch.
+    fn next_at(&mut self) -> Option<Time> {
+        let now = self.inner.now();
+        let inner = self.inner.next_at()?;
+        let acts = !self.ready.is_empty() || self.plug.tasks.used > 0;
+        Some(if acts {
+            now
+        } else {
+            inner.min(self.next_timer()).max(now)
+        })
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::counters::Counters;
-use fathom_base::{Dur, SECTOR_BYTES};
+use fathom_base::{Dur, SECTOR_BYTES, Time};
 use fathom_block::{DriveStats, Subject};
 
 impl Ssd {
@@ -29,6 +29,10 @@ impl Ssd {
 }
 
 impl Subject for Ssd {
+    fn next_at(&mut self) -> Option<Time> {
+        Some(self.clock.next_at())
+    }
+
     fn stats(&self) -> Option<DriveStats> {
         let (counters, merges) = (self.counters(), self.merges());
         Some(DriveStats {

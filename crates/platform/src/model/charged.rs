@@ -1,0 +1,332 @@
+//! A device that charges the platform for every I/O: processors, adapters and interrupts between a program and its drives.
+
+use super::adapter::{Line, Lines, Port};
+use super::drives::{Drives, Piece};
+use super::order::Order;
+use super::spec::{Interface, Platform};
+use super::thread::Thread;
+use super::work::HostWork;
+use crate::Layer;
+use crate::processors::{Booking, Place, Processors};
+use fathom_base::{BadValue, Dur, EventQueue, Slab, Time};
+use fathom_block::simulated::{self, Progress, Simulated};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, QueueWork, Request, Subject,
+};
+use std::collections::BTreeMap;
+
+/// An event of the platform.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// The computing of an I/O ends, unless an interrupt came.
+    Computed(u32),
+    /// A piece of an I/O leaves the adapter for its drive.
+    Leaves(u32),
+    /// The time of coalescing is over.
+    Coalesced(Line),
+    /// The handler of a line runs.
+    Handler(Line),
+    /// The handler is done with an I/O.
+    Handled(u32),
+    /// What a thread computes ends, unless an interrupt came.
+    Thread(u32),
+}
+
+/// What an I/O does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The program computes, before a thread of the kernel takes over.
+    Program,
+    /// The way to the drive.
+    Issue,
+    /// At the adapter or the drive.
+    Below,
+    /// The way back.
+    Return,
+}
+
+/// An I/O in flight.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    pub(super) request: Request,
+    pub(super) submitted: Time,
+    pub(super) stage: Stage,
+    pub(super) booking: Booking,
+    /// Number of its pieces that are not done.
+    pub(super) pieces: u32,
+    pub(super) result: Result<(), IoErrorKind>,
+    pub(super) data: Option<Box<[u8]>>,
+    /// When the host had issued it, when its first piece left the adapter, and when its last was done.
+    pub(super) sent: Time,
+    pub(super) left: Time,
+    pub(super) done: Time,
+    /// When its interrupt was handled, or its completion found.
+    pub(super) handled: Time,
+}
+
+impl Ticket {
+    fn new(request: Request, now: Time) -> Self {
+        Self {
+            request,
+            submitted: now,
+            stage: Stage::Program,
+            booking: Booking::default(),
+            pieces: 0,
+            result: Ok(()),
+            data: None,
+            sent: now,
+            left: now,
+            done: now,
+            handled: now,
+        }
+    }
+}
+
+/// A piece of an I/O at a drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) ticket: u32,
+    pub(super) piece: Piece,
+}
+
+/// Drives as programs see them: behind adapters, with the host's processors between. See [`super`].
+#[derive(Debug)]
+pub struct Charged<D> {
+    pub(super) platform: Platform,
+    pub(super) processors: Processors,
+    /// Whether requests come from a page cache: those who make them have paid for their system calls.
+    pub(super) from_cache: bool,
+    pub(super) progress: Progress,
+    pub(super) events: EventQueue<Event>,
+    pub(super) tickets: Slab<Ticket>,
+    pub(super) threads: BTreeMap<u32, Thread>,
+    pub(super) work: HostWork,
+    info: DeviceInfo,
+    start: Time,
+    pub(super) drives: Drives<D>,
+    pub(super) parts: Slab<Part>,
+    pub(super) ports: Vec<Port>,
+    pub(super) lines: Lines,
+    pub(super) order: Order,
+    /// Kept to reuse its memory.
+    pub(super) came: Vec<Completion>,
+}
+
+impl<D: Subject> Charged<D> {
+    /// Puts drives behind the adapters of a platform, in order: the first adapter gets the first of them.
+    ///
+    /// # Errors
+    /// A value of the platform is invalid; the number of drives is not that of the platform; a drive is real, or one of
+    /// several that cannot tell the time of its next event.
+    pub fn new(
+        platform: Platform,
+        drives: Vec<D>,
+        processors: Processors,
+    ) -> Result<Self, BadValue> {
+        platform.check()?;
+        let wanted = platform.drives_in_all() as usize;
+        if drives.len() != wanted {
+            let allowed = format!("must be the number of drives, {}", drives.len());
+            return Err(BadValue::new("drives", wanted, allowed));
+        }
+        let mut drives = drives;
+        let several = drives.len() > 1;
+        let fits = |drive: &mut D| drive.info().modelled && (!several || drive.next_at().is_some());
+        if !drives.iter_mut().all(fits) {
+            let allowed = "must be modelled: the time of a real host is its own";
+            return Err(BadValue::new("drive", &platform.drive, allowed));
+        }
+        let drives = Drives::new(drives);
+        let start = drives.now();
+        Ok(Self {
+            info: drives.info(),
+            ports: vec![Port::default(); platform.adapters as usize],
+            processors,
+            platform,
+            from_cache: false,
+            progress: at(start),
+            start,
+            drives,
+            events: EventQueue::default(),
+            tickets: Slab::default(),
+            parts: Slab::default(),
+            threads: BTreeMap::new(),
+            lines: Lines::default(),
+            order: Order::default(),
+            came: Vec::new(),
+            work: HostWork::default(),
+        })
+    }
+
+    /// Declares that requests come from a page cache: their programs have computed the system calls already, and nobody
+    /// waits for a write that is not marked as synchronous.
+    #[must_use]
+    pub fn below_a_cache(self) -> Self {
+        Self {
+            from_cache: true,
+            ..self
+        }
+    }
+
+    /// The work so far.
+    pub fn work(&self) -> HostWork {
+        let now = self.progress.now;
+        let mut work = HostWork {
+            time: now.since(self.start),
+            busy: self.processors.busy(now),
+            ..self.work.clone()
+        };
+        if self.platform.interface == Interface::IoUringSqThread
+            && let Some(busy) = work.busy.last_mut()
+        {
+            // The thread that submits spins.
+            let spins = Dur(work.time.0.saturating_sub(busy.0));
+            *busy = work.time;
+            work.spend(Layer::Polling, self.platform.clock.clocks_in(spins));
+        }
+        work.with_idle(self.platform.clock)
+    }
+
+    /// The drives.
+    pub fn drives(&self) -> impl Iterator<Item = &D> {
+        self.drives.each()
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.progress.now
+    }
+
+    /// Books computing, and an event when it ends.
+    pub(super) fn book(&mut self, place: Place, clocks: u64, event: Event) -> Booking {
+        let takes = self.platform.clock.time_of(clocks);
+        let booking = self.processors.book(place, takes, self.now());
+        self.events
+            .push(self.processors.ends(booking, self.now()), event);
+        booking
+    }
+
+    /// Whether a booking has ended. If an interrupt has delayed it, the event comes again.
+    pub(super) fn has_ended(&mut self, booking: Booking, event: Event) -> bool {
+        let now = self.now();
+        let ends = self.processors.ends(booking, now);
+        if ends > now {
+            self.events.push(ends, event);
+        }
+        ends <= now
+    }
+
+    /// Counts clocks of layers and returns their sum.
+    pub(super) fn spend(&mut self, layers: &[(Layer, u64)]) -> u64 {
+        for (layer, clocks) in layers {
+            self.work.spend(*layer, *clocks);
+        }
+        layers.iter().map(|(_, clocks)| clocks).sum()
+    }
+
+    /// The program gets the completion of an I/O.
+    pub(super) fn deliver(&mut self, id: u32) {
+        let Some(ticket) = self.tickets.remove(id) else {
+            return;
+        };
+        if ticket.result.is_ok() && matches!(ticket.request.op, Op::Read | Op::Write) {
+            self.account(&ticket, self.progress.now);
+        }
+        let Ticket {
+            request,
+            submitted,
+            result,
+            data,
+            ..
+        } = ticket;
+        self.progress.complete(&request, submitted, result, data);
+    }
+}
+
+/// Nothing in flight at a time.
+fn at(now: Time) -> Progress {
+    let mut progress = Progress::default();
+    progress.now = now;
+    progress
+}
+
+impl<D: Subject> Device for Charged<D> {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.progress.now
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        let (request, refused) = simulated::admit(self, request)?;
+        let id = self.tickets.insert(Ticket::new(request, self.now()));
+        match refused {
+            Some(kind) => {
+                if let Some(ticket) = self.tickets.get_mut(id) {
+                    ticket.result = Err(kind);
+                }
+                self.deliver(id);
+            }
+            None => self.issue(id),
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        simulated::wait(self, until, done);
+    }
+}
+
+impl<D: Subject> Subject for Charged<D> {
+    fn stats(&self) -> Option<DriveStats> {
+        self.drives.stats()
+    }
+
+    /// The block layer of a single drive; several have one each.
+    fn queue(&self) -> Option<QueueWork> {
+        let mut drives = self.drives.each();
+        let first = drives.next()?;
+        drives.next().is_none().then(|| first.queue())?
+    }
+}
+
+impl<D: Subject> Simulated for Charged<D> {
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    /// Advances to the next event of the host or of a drive, whichever comes first.
+    fn step(&mut self, limit: Time) -> bool {
+        let own = self.events.next_at().filter(|at| *at <= limit);
+        let target = own.unwrap_or(limit);
+        if !self.parts.is_empty() && self.advance_drives(target) {
+            return true;
+        }
+        let Some((at, event)) = self.events.pop_until(target) else {
+            return false;
+        };
+        self.progress.now = self.now().max(at);
+        self.handle_event(event);
+        true
+    }
+
+    fn is_still(&self) -> bool {
+        self.events.is_empty() && self.parts.is_empty()
+    }
+
+    fn end(&mut self) {
+        self.events.clear();
+        self.lines.clear();
+        self.order.clear();
+        self.threads.clear();
+        self.parts.clear();
+        let in_flight: Vec<u32> = self.tickets.ids().collect();
+        for id in in_flight {
+            if let Some(ticket) = self.tickets.get_mut(id) {
+                ticket.result = Err(IoErrorKind::EndOfTime);
+            }
+            self.deliver(id);
+        }
+    }
+}

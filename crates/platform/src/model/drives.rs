@@ -1,0 +1,168 @@
+//! The drives behind the adapters: one address space, each drive after the other (JBOD), and the time of the next event of
+//! any.
+
+use fathom_base::Time;
+use fathom_block::{Busy, Completion, DeviceInfo, DriveStats, Op, Request, Subject};
+use std::collections::VecDeque;
+
+/// A part of a request, on one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) drive: usize,
+    /// Offset on the drive.
+    pub(super) offset: u64,
+    /// Offset within the request.
+    pub(super) within: u64,
+    pub(super) len: u64,
+}
+
+#[derive(Debug)]
+struct Bay<D> {
+    drive: D,
+    /// Requests that the drive had no room for.
+    waiting: VecDeque<Request>,
+}
+
+impl<D: Subject> Bay<D> {
+    /// Offers the drive the requests that wait, in order.
+    fn offer(&mut self) {
+        while let Some(request) = self.waiting.pop_front() {
+            if let Err(Busy(request)) = self.drive.submit(request) {
+                self.waiting.push_front(request);
+                break;
+            }
+        }
+    }
+}
+
+/// Drives of equal size.
+#[derive(Debug)]
+pub(super) struct Drives<D> {
+    bays: Vec<Bay<D>>,
+    /// Bytes of one drive.
+    each: u64,
+    came: Vec<Completion>,
+}
+
+impl<D: Subject> Drives<D> {
+    pub(super) fn new(drives: Vec<D>) -> Self {
+        let each = drives.iter().map(|drive| drive.info().capacity_bytes).min();
+        let bay = |drive| Bay {
+            drive,
+            waiting: VecDeque::new(),
+        };
+        Self {
+            bays: drives.into_iter().map(bay).collect(),
+            each: each.unwrap_or_default().max(1),
+            came: Vec::new(),
+        }
+    }
+
+    /// The description of all together.
+    pub(super) fn info(&self) -> DeviceInfo {
+        let Some(first) = self.bays.first() else {
+            return DeviceInfo::default();
+        };
+        let info = first.drive.info();
+        let count = self.bays.len();
+        DeviceInfo {
+            capacity_bytes: self.each.saturating_mul(count as u64),
+            queue_depth: info
+                .queue_depth
+                .saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)),
+            ..info.clone()
+        }
+    }
+
+    /// Splits a request at the ends of the drives. A flush goes to all of them.
+    pub(super) fn pieces(&self, op: Op, offset: u64, len: u64) -> Vec<Piece> {
+        let piece = |drive, offset, within, len| Piece {
+            drive,
+            offset,
+            within,
+            len,
+        };
+        if op == Op::Flush {
+            return (0..self.bays.len())
+                .map(|drive| piece(drive, 0, 0, 0))
+                .collect();
+        }
+        let mut pieces = Vec::with_capacity(1);
+        let mut within = 0;
+        while within < len {
+            let (at, rest) = (offset + within, len - within);
+            let on = at % self.each;
+            let part = rest.min(self.each - on);
+            pieces.push(piece((at / self.each) as usize, on, within, part));
+            within += part;
+        }
+        pieces
+    }
+
+    /// Passes a request to a drive, when it has room.
+    pub(super) fn send(&mut self, drive: usize, request: Request, now: Time) {
+        let several = self.bays.len() > 1;
+        let Some(bay) = self.bays.get_mut(drive) else {
+            return;
+        };
+        // Its events up to now are handled, except those of this instant.
+        if bay.drive.now() < now {
+            bay.drive.wait(now, &mut self.came);
+        }
+        bay.waiting.push_back(request);
+        bay.offer();
+        if several {
+            // A block layer dispatches when its submitter waits; then it can tell its next event.
+            bay.drive.wait(now, &mut self.came);
+        }
+    }
+
+    /// Advances to the next completions, or to `limit`, and passes each completion to `each`. Returns the time reached.
+    pub(super) fn advance(&mut self, limit: Time, mut each: impl FnMut(Completion)) -> Time {
+        let (index, until) = self.next(limit);
+        let Some(bay) = self.bays.get_mut(index) else {
+            return limit;
+        };
+        let mut came = std::mem::take(&mut self.came);
+        let reached = match came.first() {
+            Some(early) => early.completed,
+            None => {
+                bay.drive.wait(until, &mut came);
+                bay.drive.now()
+            }
+        };
+        self.bays.iter_mut().for_each(Bay::offer);
+        came.drain(..).for_each(&mut each);
+        self.came = came;
+        reached
+    }
+
+    /// The drive that acts first, and until when it can be advanced.
+    fn next(&mut self, limit: Time) -> (usize, Time) {
+        if self.bays.len() == 1 {
+            return (0, limit);
+        }
+        let times = self.bays.iter_mut().map(|bay| bay.drive.next_at());
+        let times = times.map(|at| at.unwrap_or(Time::MAX));
+        let first = times.enumerate().min_by_key(|(_, at)| *at);
+        first.map_or((0, limit), |(index, at)| (index, at.min(limit)))
+    }
+
+    /// The work of all drives; `None` if one does not count it.
+    pub(super) fn stats(&self) -> Option<DriveStats> {
+        let mut all = self.bays.iter().map(|bay| bay.drive.stats());
+        let first = all.next()??;
+        all.try_fold(first, |sum, next| Some(sum.plus(&next?)))
+    }
+
+    /// The latest time of any drive.
+    pub(super) fn now(&self) -> Time {
+        let times = self.bays.iter().map(|bay| bay.drive.now());
+        times.max().unwrap_or_default()
+    }
+
+    /// The drives.
+    pub(super) fn each(&self) -> impl Iterator<Item = &D> {
+        self.bays.iter().map(|bay| &bay.drive)
+    }
+}

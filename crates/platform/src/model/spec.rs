@@ -1,0 +1,275 @@
+//! The platform file: what a host spends on an I/O, and what it has.
+//!
+//! The layers and their clocks are those of `ssd-ready-platforms` Figures 4 to 7. Every layer costs a fixed number of
+//! clocks for each I/O, except where a key says otherwise.
+
+use fathom_base::{BadValue, Bytes, Dur, Frequency, Rate, defaults, want};
+use serde::{Deserialize, Serialize};
+
+/// Largest number of processors, adapters, or drives of an adapter.
+const MOST: u32 = 4096;
+/// Largest number of clocks of a layer: a thousand times what any layer takes.
+const CLOCKS_MAX: u64 = 1_000_000_000;
+
+/// How a program asks for its I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interface {
+    /// `pread` and `pwrite`: each I/O in flight has a thread of its own, which sleeps until it is done.
+    #[default]
+    Pread,
+    /// `io_submit` and `io_getevents`: a thread sleeps only when all of its I/O is in flight.
+    Libaio,
+    /// io_uring with interrupts.
+    IoUring,
+    /// io_uring whose threads look for completions themselves (`IORING_SETUP_IOPOLL`): no interrupts, and no sleep.
+    IoUringPolled,
+    /// io_uring with a thread of the kernel that submits (`IORING_SETUP_SQPOLL`): no system calls.
+    IoUringSqThread,
+}
+
+impl Interface {
+    /// Whether a thread can have several I/Os in flight.
+    pub(super) fn is_async(self) -> bool {
+        self != Self::Pread
+    }
+}
+
+/// Which processor handles the interrupts of an adapter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// That of the thread that made the request: a queue for each processor, as of NVMe.
+    #[default]
+    Submitter,
+    /// One for all of an adapter, and adapters in turn: one interrupt line, as of SATA and SAS adapters.
+    Adapter,
+}
+
+defaults! {
+    /// Clocks of a processor for an I/O, by layer.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+    pub struct Clocks {
+        /// The program, between its system calls.
+        pub application: u64 = 0,
+        /// Entering the kernel and returning from it, for each system call. An asynchronous interface makes one to submit and
+        /// one to collect, each for all I/Os of a batch.
+        pub system_call: u64 = 500,
+        /// An asynchronous interface's own management of an I/O; not charged for `pread`.
+        pub interface: u64 = 0,
+        /// The virtual file system.
+        pub vfs: u64 = 0,
+        /// The file system; charged with `file-system = true`.
+        pub file_system: u64 = 0,
+        /// The page cache's copy, and its management, for each byte; charged with `buffered = true`.
+        pub copy_per_byte: f64 = 0.0,
+        /// The block layer, on the way to the drive.
+        pub block: u64 = 1_000,
+        /// The translation into the drive's protocol.
+        pub protocol: u64 = 0,
+        /// The driver, up to the doorbell.
+        pub driver: u64 = 500,
+        /// From the doorbell until the thread sleeps, while the drive works. For each thread that sleeps.
+        pub sleep: u64 = 1_000,
+        /// The driver's handler, for each interrupt.
+        pub interrupt: u64 = 500,
+        /// The driver's handler, for each I/O.
+        pub driver_return: u64 = 500,
+        /// Reads of device registers for each interrupt.
+        pub uncached_reads: u64 = 0,
+        /// One of them.
+        pub uncached_read: u64 = 2_100,
+        /// The block layer, on the way back.
+        pub completion: u64 = 500,
+        /// From the wake-up of a thread until it runs.
+        pub wake: u64 = 1_000,
+        /// Finding a completion without an interrupt, for each I/O; instead of `interrupt`, `uncached-reads` and
+        /// `driver-return`.
+        pub poll: u64 = 500,
+        /// What each other processor that computes at that time adds to an I/O: lines of caches that move between them.
+        pub contention: u64 = 0,
+    }
+}
+
+defaults! {
+    /// The adapters' interrupts.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+    pub struct Interrupts {
+        /// The processor that handles them.
+        pub target: Target = Target::Submitter,
+        /// Coalescing: an interrupt comes with this number of completions; with 1 for each.
+        pub count: u32 = 1,
+        /// Coalescing: an interrupt comes at the latest this time after the first completion.
+        pub time: Dur = Dur::ZERO,
+    }
+}
+
+defaults! {
+    /// An adapter (host-bus adapter, controller) and the links of its drives.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+    pub struct Adapter {
+        /// Most I/Os that it takes in a second.
+        pub iops: Option<u64> = None,
+        /// Most bytes that it moves in a second, such as its slot's.
+        pub rate: Option<Rate> = None,
+        /// Time that it adds to each I/O.
+        pub latency: Dur = Dur::ZERO,
+        /// The rate of the link to a drive. It only says which part of the drive's time is the transfer: the drives model
+        /// their links.
+        pub link: Option<Rate> = None,
+    }
+}
+
+defaults! {
+    /// A platform: a host with its adapters.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+    pub struct Platform {
+        /// Name for people.
+        pub name: String = String::new(),
+        /// Clock rate of the processors.
+        pub clock: Frequency = GHZ_3,
+        /// Number of processors.
+        pub cores: u32 = 4,
+        /// How programs ask for I/O.
+        pub interface: Interface = Interface::Pread,
+        /// Whether reads and writes go through the page cache, which copies them. All of them miss it.
+        pub buffered: bool = false,
+        /// Whether there is a file system, whose metadata is in memory.
+        pub file_system: bool = false,
+        /// Number of adapters.
+        pub adapters: u32 = 1,
+        /// Number of drives of each adapter.
+        pub drives: u32 = 1,
+        /// The drives that `fathom platform` models, such as `model:nvme`.
+        pub drive: String = String::new(),
+        /// The clocks of an I/O.
+        pub clocks: Clocks = Clocks::default(),
+        /// The interrupts.
+        pub interrupts: Interrupts = Interrupts::default(),
+        /// An adapter.
+        pub adapter: Adapter = Adapter::default(),
+    }
+}
+
+/// 3 GHz.
+const GHZ_3: Frequency = match Frequency::new(3_000_000_000) {
+    Some(clock) => clock,
+    None => unreachable!(),
+};
+
+impl Clocks {
+    fn all(&self) -> [(&'static str, u64); 17] {
+        [
+            ("clocks.application", self.application),
+            ("clocks.system-call", self.system_call),
+            ("clocks.interface", self.interface),
+            ("clocks.vfs", self.vfs),
+            ("clocks.file-system", self.file_system),
+            ("clocks.block", self.block),
+            ("clocks.protocol", self.protocol),
+            ("clocks.driver", self.driver),
+            ("clocks.sleep", self.sleep),
+            ("clocks.interrupt", self.interrupt),
+            ("clocks.driver-return", self.driver_return),
+            ("clocks.uncached-reads", self.uncached_reads),
+            ("clocks.uncached-read", self.uncached_read),
+            ("clocks.completion", self.completion),
+            ("clocks.wake", self.wake),
+            ("clocks.poll", self.poll),
+            ("clocks.contention", self.contention),
+        ]
+    }
+
+    /// The register reads of an interrupt.
+    pub(super) fn of_uncached_reads(&self) -> u64 {
+        self.uncached_reads.saturating_mul(self.uncached_read)
+    }
+}
+
+impl Platform {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// The first key with an invalid value.
+    pub fn check(&self) -> Result<(), BadValue> {
+        let counts = [
+            ("cores", self.cores),
+            ("adapters", self.adapters),
+            ("drives", self.drives),
+        ];
+        for (key, count) in counts {
+            want((1..=MOST).contains(&count), key, count, || {
+                format!("must be at least 1 and at most {MOST}")
+            })?;
+        }
+        for (key, clocks) in self.clocks.all() {
+            want(clocks <= CLOCKS_MAX, key, clocks, || {
+                format!("must be at most {CLOCKS_MAX}")
+            })?;
+        }
+        want(self.clock.hertz() >= 1_000_000, "clock", self.clock, || {
+            "must be at least 1MHz".into()
+        })?;
+        let copy = self.clocks.copy_per_byte;
+        want(
+            (0.0..=1e6).contains(&copy),
+            "clocks.copy-per-byte",
+            copy,
+            || "must be at least 0 and at most 1000000".into(),
+        )?;
+        self.check_interrupts()?;
+        want(self.adapter.iops != Some(0), "adapter.iops", 0, || {
+            "must be at least 1; leave it out for an adapter without a ceiling".into()
+        })
+    }
+
+    fn check_interrupts(&self) -> Result<(), BadValue> {
+        let Interrupts { count, time, .. } = self.interrupts;
+        want(count > 0, "interrupts.count", count, || {
+            "must be at least 1".into()
+        })?;
+        want(
+            count == 1 || time > Dur::ZERO,
+            "interrupts.time",
+            time,
+            || {
+                "must be above zero with `interrupts.count`: the last completions would wait for ever".into()
+            },
+        )?;
+        want(time <= Dur::ms(1_000), "interrupts.time", time, || {
+            "must be at most 1s".into()
+        })
+    }
+
+    /// Clocks of the copy of an I/O.
+    pub(super) fn copy(&self, len: Bytes) -> u64 {
+        match self.buffered {
+            true => (self.clocks.copy_per_byte * len.0 as f64).round() as u64,
+            false => 0,
+        }
+    }
+
+    /// Clocks of a system call on its way back.
+    pub(super) fn returning(&self) -> u64 {
+        self.clocks.system_call - self.clocks.system_call / 2
+    }
+
+    /// Clocks of the file systems of an I/O.
+    pub(super) fn file_systems(&self) -> u64 {
+        let of_one = if self.file_system {
+            self.clocks.file_system
+        } else {
+            0
+        };
+        self.clocks.vfs + of_one
+    }
+
+    /// Number of drives of all adapters.
+    pub fn drives_in_all(&self) -> u32 {
+        self.adapters.saturating_mul(self.drives)
+    }
+}
