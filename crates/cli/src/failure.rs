@@ -1,5 +1,6 @@
 //! Failures of a command, all in one form: code, message, place in a file, advice.
 
+use fathom_lab::platform::PlatformError;
 use fathom_lab::replay;
 use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
@@ -245,6 +246,13 @@ impl From<StudyError> for Failure {
             .filter(|cause| !failure.message.contains(cause))
             .map(Into::into);
         failure
+    }
+}
+
+impl From<PlatformError> for Failure {
+    fn from(error: PlatformError) -> Self {
+        let help = error.help();
+        Self::input("fathom::platform::file", error.to_string()).help(help)
     }
 }
 

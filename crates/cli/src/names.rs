@@ -6,6 +6,7 @@ use fathom_base::{About, Kind, Named};
 use fathom_fs::{ALLOCATORS, FORMATS as FILE_SYSTEMS};
 use fathom_iosched::{SCHEDULERS, SPLITS};
 use fathom_lab::reproduce::PAPERS;
+use fathom_platform::PLATFORMS;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{BUFFERS, FTLS, VICTIMS};
 use fathom_trace::FORMATS;
@@ -85,6 +86,7 @@ pub(crate) fn all() -> Vec<Named> {
         GENERATORS,
         PROGRAMS,
         STEPS,
+        PLATFORMS,
     ];
     fathom_model::catalog()
         .copied()

@@ -9,6 +9,7 @@ pub mod ab;
 pub mod accuracy;
 mod advice;
 pub mod parse;
+pub mod platform;
 pub mod queue;
 pub mod replay;
 pub mod reproduce;

@@ -37,6 +37,7 @@ fn plan() -> Plan {
         seed: 7,
         queue: None,
         depth: None,
+        platform: None,
     }
 }
 

@@ -59,6 +59,7 @@ fn workload(dir: &Path) {
         seed: 1,
         queue: None,
         depth: None,
+        platform: None,
     };
     let mut set = Staging::new(dir).unwrap();
     let fresh = prepared(drive().build(1).unwrap(), plan.precondition, 1).unwrap();

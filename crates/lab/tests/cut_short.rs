@@ -32,6 +32,7 @@ fn plan(queue: Option<QueueConfig>) -> Plan {
         seed: 3,
         queue,
         depth: None,
+        platform: None,
     }
 }
 

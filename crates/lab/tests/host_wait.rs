@@ -47,6 +47,7 @@ fn record(policy: WritePolicy, arrival: Arrival) -> RunRecord {
         seed: 1,
         queue: None,
         depth: None,
+        platform: None,
     };
     let drive = model.build(1).unwrap();
     run_model(

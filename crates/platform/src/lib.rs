@@ -57,7 +57,9 @@ pub use counter::Counter;
 pub use host::Host;
 pub use layer::{Layer, Phase};
 pub use machine::{Benchmark, Machine, Script};
-pub use model::{Adapter, Charged, Clocks, HostWork, Interface, Interrupts, Platform, Target};
+pub use model::{
+    Adapter, Charged, Clocks, HostWork, Interface, Interrupts, PLATFORMS, Platform, Target,
+};
 pub use mount::Mount;
 pub use processors::Processors;
 pub use settings::System;

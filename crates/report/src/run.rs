@@ -18,6 +18,7 @@ pub(crate) mod drawn;
 mod drive;
 mod figures;
 pub(crate) mod given;
+pub(crate) mod host;
 pub(crate) mod layout;
 #[cfg(test)]
 mod sample;
@@ -59,6 +60,9 @@ pub fn text(run: &RunRecord, screen: Screen) -> String {
     }
     if let Some((config, stats)) = run.plan.queue.as_ref().zip(run.queue.as_ref()) {
         text += &given::text(config, stats, screen);
+    }
+    if let Some((platform, work)) = run.plan.platform.as_ref().zip(run.host.as_ref()) {
+        text += &host::text(platform, work, screen);
     }
     if let Some(work) = &run.work {
         text += &flash(work);
@@ -148,7 +152,11 @@ pub fn page(run: &RunRecord) -> String {
     if let Some(config) = &run.plan.queue {
         facts.push(("block layer", given::name(config)));
     }
+    if let Some(platform) = &run.plan.platform {
+        facts.push(("host charged", platform.name.clone()));
+    }
     facts.push(("Fathom", run.fathom.clone()));
+    let host = run.host.as_ref().map(host::tables).unwrap_or_default();
     let each = processes(run);
     let runs = vec![Drawn {
         name: "this run",
@@ -160,7 +168,10 @@ pub fn page(run: &RunRecord) -> String {
         title: format!("{} on {}", run.plan.workload.name(), run.plan.target),
         facts,
         warnings: warnings(run),
-        tables: std::iter::once(times(run)).chain(each).collect(),
+        tables: std::iter::once(times(run))
+            .chain(each)
+            .chain(host)
+            .collect(),
         runs,
         notes: run.notes.clone(),
         drive: run.drive.as_deref(),

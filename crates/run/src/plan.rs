@@ -2,6 +2,7 @@
 
 use crate::prepare::Precondition;
 use fathom_iosched::QueueConfig;
+use fathom_platform::Platform;
 use fathom_workload::step::Arrival;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub struct Plan<W> {
     /// bound: the depth of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<NonZeroU32>,
+    /// The host whose time is charged for every access. Without one, the host takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<Platform>,
 }
 
 impl<W> Plan<W> {
@@ -42,6 +46,7 @@ impl<W> Plan<W> {
             seed: self.seed,
             queue: self.queue.clone(),
             depth: self.depth,
+            platform: self.platform.clone(),
         }
     }
 }

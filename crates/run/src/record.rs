@@ -5,6 +5,7 @@ use crate::plan::{Plan, WorkloadRecord};
 use crate::play::PlayError;
 use fathom_block::{DriveStats, IoErrorKind, Wear};
 use fathom_iosched::QueueStats;
+use fathom_platform::HostWork;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -128,6 +129,9 @@ pub struct RunRecord {
     /// The work of a write buffer in front of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reshaped: Option<Reshaped>,
+    /// The work of the host, if it was charged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostWork>,
     /// The counters of the block layer above the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueStats>,

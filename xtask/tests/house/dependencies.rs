@@ -20,14 +20,19 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("fs", &["base"]),
     ("platform", &["base", "block", "fs"]),
     ("workload", &["base", "block", "fs", "platform", "trace"]),
-    ("run", &["base", "block", "iosched", "workload", "stats"]),
+    (
+        "run",
+        &["base", "block", "iosched", "platform", "workload", "stats"],
+    ),
     ("hostio", &["base", "block"]),
     ("ext", &["base", "fs", "hostio"]),
     ("stats", &["base"]),
     ("probe", &["base", "block", "stats"]),
     (
         "report",
-        &["base", "block", "iosched", "workload", "run", "probe"],
+        &[
+            "base", "block", "iosched", "platform", "workload", "run", "probe",
+        ],
     ),
     (
         "lab",

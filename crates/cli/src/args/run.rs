@@ -77,6 +77,10 @@ pub(crate) struct ModelArgs {
     /// Another value of the drive file: flash.read=40us
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
+    /// The host whose time is charged for every access: NAME or FILE.toml with ,KEY=VALUE,... such as x5570-sas,cores=1;
+    /// `fathom list platforms` shows all. Without one the host takes no time
+    #[arg(long, value_name = "PLATFORM", conflicts_with = "ab")]
+    pub(crate) platform: Option<String>,
     /// The state of the drive before the run: filled (written once in order; the default of a solid state drive), fresh
     /// (without data), random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces), or as-is (the
     /// default of a drive that starts with data)

@@ -13,6 +13,7 @@ use crate::progress::Playing;
 use crate::{input, out, watch};
 use fathom_block::Subject;
 use fathom_lab::ab::{KernelScheduler, ab};
+use fathom_lab::platform::platform;
 use fathom_lab::replay::{self, Plan, RunError, Seen, Watch, run_model};
 use fathom_lab::store::{self, SetKind, Staging};
 use fathom_lab::target::{Opened, TargetName};
@@ -62,6 +63,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         seed: args.workload.seed,
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
+        platform: args.model.platform.as_deref().map(platform).transpose()?,
     };
     // Before the drive is filled.
     plan.workload.check()?;

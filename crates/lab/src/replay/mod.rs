@@ -6,6 +6,7 @@
 //! [`fathom_workload::step`] do that.
 
 mod asked;
+mod hosted;
 mod kept;
 mod misfit;
 mod requests;

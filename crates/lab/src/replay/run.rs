@@ -1,5 +1,6 @@
 //! Runs a plan: opens the workload, sets up the block layer, plays the accesses and collects the figures.
 
+use super::hosted::hosted;
 use super::kept::Kept;
 use super::misfit::Misfit;
 use super::requests::RequestFile;
@@ -12,7 +13,7 @@ use fathom_base::BadValue;
 use fathom_block::Subject;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
-use fathom_iosched::BlockQueue;
+use fathom_iosched::{BlockQueue, QueueConfig};
 use fathom_model::{Drive, Model};
 use fathom_run::{CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecord, prepare};
 use fathom_ssd::reshape::Counters;
@@ -133,7 +134,7 @@ fn mean_part(reaches: &[Option<Reach>]) -> Option<f64> {
 ///
 /// # Errors
 /// [`RunError`]. An incomplete file of accesses does not become part of the set.
-fn measure(
+pub(super) fn measure(
     device: &mut dyn Subject,
     plan: &Plan,
     mut source: Source,
@@ -189,6 +190,7 @@ fn measure(
             .map(|(after, before)| after.since(&before)),
         wear: None,
         reshaped,
+        host: None,
         queue: None,
         counters: source.counters(),
         notes: source.notes(),
@@ -222,8 +224,8 @@ pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, R
     Ok(drive)
 }
 
-/// Runs a plan on a modelled drive that is already preconditioned. If `requests` is given, that set receives a file of
-/// every access.
+/// Runs a plan on a modelled drive that is already preconditioned; with a platform on as many of them as it has. If
+/// `requests` is given, that set receives a file of every access.
 ///
 /// # Errors
 /// [`RunError`].
@@ -238,6 +240,12 @@ pub fn run_model(
         true => drive.keep_data(),
         false => drive,
     };
+    if let Some(platform) = &plan.platform {
+        return Ok(of_model(
+            model,
+            hosted(platform, drive, plan, requests, watch)?,
+        ));
+    }
     let record = of_model(model, run(&mut drive, plan, requests, watch)?);
     Ok(RunRecord {
         wear: drive.wear(),
@@ -301,19 +309,25 @@ pub fn run(
         let mut narrow = Narrow::new(device, plan.depth.unwrap_or(all));
         return measure(&mut narrow, plan, source, requests, watch);
     };
-    let mut config = config.clone();
-    if let Source::Program(work) = &source {
-        // Priorities set for the block layer override those that a job asks for.
-        config.check_processes(work.processes())?;
-        for (process, priority) in &work.priorities {
-            let asked = config.priorities.entry(process.clone());
-            asked.or_insert(*priority);
-        }
-    }
+    let config = of_source(config, &source)?;
     let mut queue = BlockQueue::new(device, config)?;
     let record = measure(&mut queue, plan, source, requests, watch)?;
     Ok(RunRecord {
         queue: Some(queue.stats().clone()),
         ..record
     })
+}
+
+/// Returns the settings of the block layer with the priorities that a program asks for. Priorities set for the block layer
+/// override them.
+pub(super) fn of_source(config: &QueueConfig, source: &Source) -> Result<QueueConfig, BadValue> {
+    let mut config = config.clone();
+    if let Source::Program(work) = source {
+        config.check_processes(work.processes())?;
+        for (process, priority) in &work.priorities {
+            let asked = config.priorities.entry(process.clone());
+            asked.or_insert(*priority);
+        }
+    }
+    Ok(config)
 }

@@ -3,7 +3,7 @@
 use crate::source::{Accesses, Kind, Reach, SourceError, WatchedRooms, Work, Workload};
 use fathom_base::BadValue;
 use fathom_block::{DeviceInfo, Subject};
-use fathom_platform::Counter;
+use fathom_platform::{Counter, Processors};
 use fathom_run::{Counted, Plan, PlayError, Recorder, play};
 use fathom_workload::step::Arrival;
 
@@ -49,6 +49,18 @@ impl Source {
         match self {
             Self::Accesses(all) => play(device, &mut *Work::of_accesses(all, arrival), recorder),
             Self::Program(work) => play(device, work.program(), recorder),
+        }
+    }
+
+    /// Whether the workload is a program with a page cache.
+    pub(super) fn has_cache(&self) -> bool {
+        matches!(self, Self::Program(work) if work.has_cache())
+    }
+
+    /// Makes a program compute on these processors.
+    pub(super) fn compute_on(&mut self, processors: &Processors) {
+        if let Self::Program(work) = self {
+            work.compute_on(processors);
         }
     }
 

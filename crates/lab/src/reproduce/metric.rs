@@ -1,10 +1,11 @@
 //! The metrics of figures and claims: each is one number of one run.
 
-use crate::source::Workload;
-use fathom_block::DriveStats;
-use fathom_iosched::Dispatched;
-use fathom_run::{Reshaped, RunRecord, Side, Totals};
-use fathom_workload::step::Arrival;
+use super::figures::{
+    buffer, clocks, counted, first_to_last, given, host, page, per_gib, per_thousand, ratio, share,
+    waited, written_through,
+};
+use fathom_platform::Layer;
+use fathom_run::{RunRecord, Side};
 use serde::Deserialize;
 
 /// Maximum length of a small request, in bytes (`parameter-aware-io` Table 4).
@@ -87,6 +88,27 @@ pub(super) enum Metric {
     HostWait,
     /// Pages that left the buffer, without padding, per second during which the drive had at least one request.
     PagesPerBusySecond,
+    /// Accesses per second, in thousands.
+    Iops,
+    /// Mean time of an I/O, from the program's request to its continuation, in microseconds. The host must be charged, as
+    /// for the metrics below.
+    Latency,
+    /// The part of it outside of the drive, in microseconds.
+    PlatformLatency,
+    /// The same part, in percent.
+    PlatformShare,
+    /// Clocks of the processors for an I/O, without those of waiting.
+    ClocksPerIo,
+    /// Clocks of uncached register reads for an I/O.
+    UncachedReadClocks,
+    /// Clocks of the virtual file system and the file system for an I/O.
+    FileSystemClocks,
+    /// Clocks of the page cache's copies for a byte.
+    CopyClocksPerByte,
+    /// Clocks of context switches for an I/O.
+    ContextSwitchClocks,
+    /// Mean share of the processors' time in which they compute, in percent.
+    Utilisation,
 }
 
 impl Metric {
@@ -128,6 +150,16 @@ impl Metric {
             Self::AtWork => "elements at work",
             Self::HostWait => "the host's wait per write (ms)",
             Self::PagesPerBusySecond => "pages per busy second",
+            Self::Iops => "thousand I/Os a second",
+            Self::Latency => "latency (us)",
+            Self::PlatformLatency => "latency outside of the drive (us)",
+            Self::PlatformShare => "latency outside of the drive (%)",
+            Self::ClocksPerIo => "clocks an I/O",
+            Self::UncachedReadClocks => "clocks of uncached reads an I/O",
+            Self::FileSystemClocks => "clocks of file systems an I/O",
+            Self::CopyClocksPerByte => "clocks of copies a byte",
+            Self::ContextSwitchClocks => "clocks of context switches an I/O",
+            Self::Utilisation => "utilisation of the processors (%)",
         }
     }
 
@@ -149,7 +181,8 @@ impl Metric {
             | Self::Fairness
             | Self::FirstToLast
             | Self::SmallShare
-            | Self::AlignedShare => 1.0,
+            | Self::AlignedShare
+            | Self::Iops => 1.0,
             _ => -1.0,
         }
     }
@@ -216,6 +249,23 @@ impl Metric {
                 let left = buffer(record, |b| Some(b.left() as f64))?;
                 (left > 0.0 && busy > 0.0).then(|| left / busy)
             }
+            Self::Iops => (seconds > 0.0).then(|| totals.count() as f64 / 1e3 / seconds),
+            Self::Latency => Some(host(record)?.latency_ns()? / 1e3),
+            Self::PlatformLatency => Some(host(record)?.platform_ns()? / 1e3),
+            Self::PlatformShare => {
+                let host = host(record)?;
+                Some(100.0 * host.platform_ns()? / host.latency_ns()?)
+            }
+            Self::ClocksPerIo => host(record)?.clocks_per_io(),
+            Self::UncachedReadClocks => clocks(record, Layer::UncachedReads),
+            Self::FileSystemClocks => clocks(record, Layer::FileSystem),
+            Self::CopyClocksPerByte => {
+                let bytes = totals.all.map_or(0, |side| side.bytes);
+                let all = clocks(record, Layer::Copy)? * host(record)?.ios as f64;
+                (bytes > 0).then(|| all / bytes as f64)
+            }
+            Self::ContextSwitchClocks => clocks(record, Layer::ContextSwitch),
+            Self::Utilisation => Some(100.0 * host(record)?.utilisation()),
         }
     }
 
@@ -237,124 +287,5 @@ impl Metric {
             (Self::InverseResponse, Some(side)) => 1e9 * half / side.response_ns.mean.powi(2),
             _ => half / 1e6,
         }
-    }
-}
-
-/// Returns a figure of the buffer in front of the drive.
-fn buffer(record: &RunRecord, of: impl Fn(&Reshaped) -> Option<f64>) -> Option<f64> {
-    of(record.reshaped.as_ref()?)
-}
-
-/// Returns the page size of that buffer, in bytes.
-fn page(record: &RunRecord) -> u64 {
-    let workload: Option<Workload> = record.plan.workload.parse().ok();
-    let reshape = workload.and_then(|workload| workload.reshape);
-    reshape.map_or(0, |reshape| reshape.page.0)
-}
-
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// Returns the write rate from the middle of the timeline to the beginning of its last interval, in MB/s.
-fn written_through(totals: &Totals) -> Option<f64> {
-    let half = totals.timeline.len() / 2;
-    let (from, to) = (totals.timeline.get(half)?, totals.timeline.last()?);
-    let stretches = totals.timeline.len() - 1 - half;
-    let seconds = (stretches as u64 * totals.bucket.0) as f64 / 1e9;
-    let bytes = to
-        .drive
-        .host_bytes_written
-        .checked_sub(from.drive.host_bytes_written)?;
-    (stretches >= 8).then(|| bytes as f64 / 1e6 / seconds)
-}
-
-fn counted(record: &RunRecord, name: &str) -> Option<f64> {
-    let mut counters = record.counters.iter();
-    Some(counters.find(|counted| counted.name == name)?.value)
-}
-
-/// Returns the time that each outstanding request slot spent on one kind of access, in seconds.
-fn waited(record: &RunRecord, side: Side) -> Option<f64> {
-    let waiting = match record.plan.arrival {
-        Arrival::Open => return None,
-        Arrival::Closed { outstanding } => u64::from(outstanding.get()),
-        Arrival::Processes {
-            processes,
-            outstanding,
-        } => u64::from(processes.get()) * u64::from(outstanding.get()),
-    };
-    Some(side.response_ns.mean * side.count as f64 / 1e9 / waiting as f64)
-}
-
-fn first_to_last(record: &RunRecord) -> Option<f64> {
-    let finished = record.totals.processes.iter().map(|p| p.finished.0);
-    let first = finished.clone().min()?;
-    let last = finished.max().filter(|last| *last > 0)?;
-    Some(first as f64 / last as f64)
-}
-
-/// Returns the number of requests dispatched to the drive, and the counts for reads and for writes.
-fn given(record: &RunRecord) -> Option<(u64, [&Dispatched; 2])> {
-    let queue = record.queue.as_ref()?;
-    let sides = [&queue.reads, &queue.writes];
-    let count = sides.iter().map(|side| side.count).sum();
-    (count > 0).then_some((count, sides))
-}
-
-fn share(record: &RunRecord, of: impl Fn(&Dispatched) -> u64) -> Option<f64> {
-    let (count, sides) = given(record)?;
-    let found: u64 = sides.into_iter().map(of).sum();
-    Some(100.0 * found as f64 / count as f64)
-}
-
-fn per_thousand(record: &RunRecord, of: u64) -> Option<f64> {
-    let writes = record.totals.writes?.count;
-    Some(1e3 * of as f64 / writes as f64)
-}
-
-fn per_gib(work: DriveStats, of: impl Fn(&DriveStats) -> u64) -> Option<f64> {
-    let gib = work.host_bytes_written as f64 / (1_u64 << 30) as f64;
-    (gib > 0.0).then(|| of(&work) as f64 / gib)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fathom_base::Dur;
-    use fathom_run::Bucket;
-
-    /// A log block of 16 MiB written in order takes one switch merge (docs/ftls.md, BAST): 64 per GiB.
-    #[test]
-    fn merges_for_each_gib_do_not_depend_on_how_much_was_written() {
-        for gib in [1, 3] {
-            let work = DriveStats {
-                host_bytes_written: gib << 30,
-                switch_merges: gib * (1 << 30) / (16 << 20),
-                ..DriveStats::default()
-            };
-            assert_eq!(per_gib(work, |work| work.switch_merges), Some(64.0));
-            assert_eq!(per_gib(work, |work| work.full_merges), Some(0.0));
-        }
-        assert_eq!(per_gib(DriveStats::default(), |work| work.erases), None);
-    }
-
-    #[test]
-    fn what_is_written_through_is_the_rate_of_the_second_half() {
-        let bucket = |i: u64| {
-            let mut bucket = Bucket::default();
-            // 10 MB in each interval of the first half, 2 MB in each later one.
-            bucket.drive.host_bytes_written =
-                1_000_000 * (10 * i.min(10) + 2 * i.saturating_sub(10));
-            bucket
-        };
-        let totals = |n: u64| Totals {
-            bucket: Dur::ms(500),
-            timeline: (0..n).map(bucket).collect(),
-            ..Totals::default()
-        };
-        assert_eq!(written_through(&totals(20)), Some(4.0));
-        assert_eq!(written_through(&totals(8)), None, "too short to say");
-        assert_eq!(written_through(&Totals::default()), None);
     }
 }

@@ -8,6 +8,7 @@
 mod assume;
 mod draw;
 mod expected;
+mod figures;
 mod judge;
 mod look;
 mod measured;
@@ -112,6 +113,21 @@ pub const PAPERS: &[Paper] = &[
             paper_file!("parameter-aware-io/today.toml"),
         ],
         expected: paper_file!("parameter-aware-io/expected.toml"),
+        traces: None,
+    },
+    Paper {
+        name: "ssd-ready-platforms",
+        title: "what an I/O costs the machine above a solid state drive, by layer, and what limits its rate",
+        readme: include_str!("../../../../papers/ssd-ready-platforms/README.md"),
+        studies: &[
+            paper_file!("ssd-ready-platforms/latency.toml"),
+            paper_file!("ssd-ready-platforms/cost.toml"),
+            paper_file!("ssd-ready-platforms/core.toml"),
+            paper_file!("ssd-ready-platforms/adapter.toml"),
+            paper_file!("ssd-ready-platforms/adapters.toml"),
+            paper_file!("ssd-ready-platforms/interfaces.toml"),
+        ],
+        expected: paper_file!("ssd-ready-platforms/expected.toml"),
         traces: None,
     },
 ];

@@ -6,7 +6,7 @@ use fathom_block::program::{Done, Next, Program};
 use fathom_block::{Access, DeviceInfo};
 use fathom_fs::BLOCK_BYTES;
 use fathom_iosched::{Class, Priority};
-use fathom_platform::{Benchmark, Counter, Failed};
+use fathom_platform::{Benchmark, Counter, Failed, Processors};
 use fathom_run::WorkloadRecord;
 use fathom_workload::program::fio::{self, Around, JobFile, Jobs, PrioClass, Problem};
 use fathom_workload::program::{Config, Processes, Stream};
@@ -325,6 +325,18 @@ impl Work {
         match &self.running {
             Running::Jobs(jobs) => jobs.actors(),
             Running::Benchmark(benchmark) => benchmark.actors(),
+        }
+    }
+
+    /// Returns whether its requests come from a page cache.
+    pub(crate) fn has_cache(&self) -> bool {
+        matches!(self.running, Running::Benchmark(_))
+    }
+
+    /// Makes a benchmark compute on these processors, before it runs.
+    pub(crate) fn compute_on(&mut self, processors: &Processors) {
+        if let Running::Benchmark(benchmark) = &mut self.running {
+            benchmark.program.compute_on(processors.clone());
         }
     }
 

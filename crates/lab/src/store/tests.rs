@@ -92,6 +92,7 @@ fn played(dir: &Path, seed: u64) -> Result<(), StoreError> {
         seed,
         queue: None,
         depth: None,
+        platform: None,
     };
     let mut set = Staging::new(dir)?;
     let drive = prepared(model.build(seed).unwrap(), plan.precondition, seed).unwrap();

@@ -2,11 +2,13 @@
 
 use super::{Point, Sizes, Study};
 use crate::parse::in_words;
+use crate::platform::{PlatformError, platform};
 use crate::source::Workload;
 use crate::target::settings::set;
 use crate::target::{Setting, TargetError, TargetName};
 use fathom_base::Bytes;
 use fathom_model::Model;
+use fathom_platform::Platform;
 use fathom_probe::Parameter;
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
@@ -38,6 +40,8 @@ pub(super) struct Asked<'a> {
     pub(super) precondition: Option<Precondition>,
     pub(super) queue: Option<Table>,
     pub(super) queue_at: Vec<String>,
+    pub(super) platform: String,
+    pub(super) platform_at: Vec<String>,
     pub(super) sizes: Option<&'a Sizes>,
     pub(super) known: BTreeMap<&'a Parameter, &'a Bytes>,
     pub(super) settings: Vec<Placed>,
@@ -54,6 +58,8 @@ impl<'a> Asked<'a> {
             precondition: study.precondition,
             queue: study.queue.clone(),
             queue_at: vec!["queue".to_owned()],
+            platform: study.platform.clone().unwrap_or_default(),
+            platform_at: vec!["platform".to_owned()],
             sizes: study.sizes.as_ref(),
             known: BTreeMap::new(),
             settings: placed(&study.set, &[], "set"),
@@ -71,6 +77,13 @@ impl<'a> Asked<'a> {
             if let Some(keys) = &point.queue {
                 asked.queue.get_or_insert_default().extend(keys.clone());
                 asked.queue_at = below("queue");
+            }
+            if let Some(other) = &point.platform {
+                match other.starts_with(',') {
+                    true => asked.platform += other,
+                    false => asked.platform.clone_from(other),
+                }
+                asked.platform_at = below("platform");
             }
             asked.sizes = point.sizes.as_ref().or(asked.sizes);
             asked.known.extend(&point.known);
@@ -98,6 +111,12 @@ impl<'a> Asked<'a> {
     pub(super) fn lacks_logical_block(&self, workload: &Workload) -> bool {
         self.vary(workload)
             .is_ok_and(|mut of| of.lacks_logical_block())
+    }
+
+    /// Returns the platform, if one is charged.
+    pub(super) fn platform(&self) -> Result<Option<Platform>, PlatformError> {
+        let named = !self.platform.is_empty();
+        named.then(|| platform(&self.platform)).transpose()
     }
 
     pub(super) fn model(&self) -> Result<Model, TargetError> {

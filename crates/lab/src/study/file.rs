@@ -37,6 +37,9 @@ pub struct Study {
     /// The block layer above the drive, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Table>,
+    /// The host whose time is charged, as `NAME,KEY=VALUE,...` or `FILE.toml,KEY=VALUE,...`. Without one it takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
     /// Source of the drive sizes that the block layer leaves open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
@@ -112,6 +115,9 @@ pub struct Point {
     /// Keys of the block layer above the drive, instead of those of the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Table>,
+    /// A platform that replaces the study's, or settings of it: `,KEY=VALUE,...`. An empty text takes it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
     /// A source of the drive's sizes that replaces the study's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
@@ -153,7 +159,20 @@ impl Study {
             workload.beside(dir);
         }
         let points = self.axes.iter_mut().flat_map(|axis| &mut axis.points);
-        let of_points = points.filter_map(|point| point.sizes.as_mut());
+        let (mut of_points, mut platforms) = (Vec::new(), Vec::new());
+        for point in points {
+            of_points.extend(point.sizes.as_mut());
+            platforms.extend(point.platform.as_mut());
+        }
+        for platform in self.platform.iter_mut().chain(platforms) {
+            if platform
+                .split(',')
+                .next()
+                .is_some_and(|name| name.ends_with(".toml"))
+            {
+                *platform = dir.join(&*platform).to_string_lossy().into_owned();
+            }
+        }
         for sizes in self.sizes.iter_mut().chain(of_points) {
             if let Sizes::Profile(profile) = sizes {
                 *profile = dir.join(&*profile);

@@ -167,6 +167,13 @@ impl Resolving {
             self.found.push(fault);
         }
         let model = self.model(&asked);
+        let platform = asked.platform().map_err(|error| {
+            let help = Some(error.help());
+            self.found.push(Found {
+                help,
+                ..Found::at_key(&asked.platform_at, error.to_string())
+            });
+        });
         let workload = self.vary(study_workload, &asked);
         let lacks = asked.lacks_logical_block(study_workload);
         let program_at = program_at(study, study_workload, &asked);
@@ -181,7 +188,7 @@ impl Resolving {
         let profile = loaded.map(|loaded| with_known(&loaded.value, &asked.known));
         let queue = asked.queue.map(|keys| block_layer(keys, profile.as_ref()));
         let queue = queue.transpose().map_err(&mut wrong).ok()?;
-        let (model, mut workload) = (model?, workload?);
+        let (model, mut workload, platform) = (model?, workload?, platform.ok()?);
         if let Some(profile) = &profile {
             workload.take_logical_block(profile);
         }
@@ -208,6 +215,7 @@ impl Resolving {
                 seed,
                 queue,
                 depth: None,
+                platform,
             },
             model,
             name: self.name.clone(),

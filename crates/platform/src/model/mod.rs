@@ -22,10 +22,12 @@ mod charged;
 mod drives;
 mod host;
 mod order;
+mod presets;
 mod spec;
 mod thread;
 mod work;
 
 pub use charged::Charged;
+pub use presets::PLATFORMS;
 pub use spec::{Adapter, Clocks, Interface, Interrupts, Platform, Target};
 pub use work::HostWork;

@@ -86,6 +86,7 @@ fn only_modelled(args: &RunArgs) -> Result<(), Failure> {
         ("--ftl", args.model.ftl.is_some()),
         ("--buffer", args.model.buffer.is_some()),
         ("--set", !args.model.set.is_empty()),
+        ("--platform", args.model.platform.is_some()),
         ("--precondition", args.model.precondition.is_some()),
     ];
     let Some((option, _)) = options.iter().find(|(_, given)| *given) else {

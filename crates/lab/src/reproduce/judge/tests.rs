@@ -55,6 +55,7 @@ fn runs(epo: [f64; 2], half: f64) -> Vec<Finished> {
                 drive: None,
                 totals: totals(ms, half),
                 reshaped: None,
+                host: None,
                 queue: None,
                 counters: Vec::new(),
                 work: None,

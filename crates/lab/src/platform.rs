@@ -1,0 +1,185 @@
+//! Platforms as a user names them: a preset or a platform file, with settings.
+
+use crate::parse::in_words;
+use crate::target::settings::set;
+use crate::target::{Setting, TargetError};
+use crate::text;
+use fathom_base::near::{did_you_mean, nearest};
+use fathom_base::registry::find;
+use fathom_base::{BadValue, SpecError};
+use fathom_platform::{PLATFORMS, Platform};
+use std::io;
+use std::path::{Path, PathBuf};
+use toml::Table;
+
+/// The reason why there is no such platform.
+#[derive(Debug, thiserror::Error)]
+pub enum PlatformError {
+    /// No preset has the name.
+    #[error("there is no platform `{name}`")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Similar names.
+        nearest: Vec<&'static str>,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The file is no platform file.
+    #[error("{}: {message}", path.display())]
+    File {
+        /// The file, or the name of a preset.
+        path: PathBuf,
+        /// The place and the problem.
+        message: String,
+    },
+    /// A setting is wrong.
+    #[error("`{setting}`: {message}")]
+    Setting {
+        /// The setting as written.
+        setting: String,
+        /// The problem.
+        message: String,
+    },
+}
+
+impl PlatformError {
+    /// Returns advice on how to resolve the error.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Unknown { nearest, .. } => {
+                let meant = did_you_mean(nearest).map(|meant| format!("{meant} "));
+                format!(
+                    "{}`fathom list platforms` shows all; a file ends with .toml",
+                    meant.unwrap_or_default()
+                )
+            }
+            Self::Read { .. } => "name a platform file, or one of `fathom list platforms`".into(),
+            Self::File { .. } => {
+                "`fathom explain x5570-sas` prints a platform file to compare with".into()
+            }
+            Self::Setting { .. } => {
+                "write NAME,KEY=VALUE,... with keys of a platform file, such as x5570-sas,cores=1,clocks.block=900".into()
+            }
+        }
+    }
+}
+
+/// Returns the platform of `NAME` or `FILE.toml`, followed by settings: `,KEY=VALUE,...`.
+///
+/// # Errors
+/// [`PlatformError`].
+pub fn platform(text: &str) -> Result<Platform, PlatformError> {
+    let mut parts = text.split(',');
+    let name = parts.next().unwrap_or_default();
+    let file = match find(PLATFORMS, name) {
+        Some(preset) => preset.text.to_owned(),
+        None if name.ends_with(".toml") => read(Path::new(name))?,
+        None => {
+            let nearest = nearest(name, PLATFORMS.iter().map(|preset| preset.name));
+            let name = name.to_owned();
+            return Err(PlatformError::Unknown { name, nearest });
+        }
+    };
+    let mut platform = Platform::from_toml(&file).map_err(|error| PlatformError::File {
+        path: name.into(),
+        message: words(&error),
+    })?;
+    let mut table: Table = file.parse().unwrap_or_default();
+    for part in parts {
+        platform = with_setting(&mut table, part).map_err(|message| PlatformError::Setting {
+            setting: part.to_owned(),
+            message,
+        })?;
+    }
+    Ok(platform)
+}
+
+fn with_setting(table: &mut Table, part: &str) -> Result<Platform, String> {
+    let setting: Setting = part
+        .parse()
+        .map_err(|error: TargetError| error.to_string())?;
+    set(table, &setting).map_err(|error| error.to_string())?;
+    let text = toml::to_string(table).unwrap_or_default();
+    Platform::from_toml(&text).map_err(|error| match error {
+        SpecError::Syntax { message, .. } => in_words(&message, Some(&setting.key)),
+        SpecError::Value(BadValue {
+            key,
+            found,
+            allowed,
+            ..
+        }) if key == setting.key => {
+            format!("is {found}: {allowed}")
+        }
+        SpecError::Value(error) => error.to_string(),
+    })
+}
+
+fn words(error: &SpecError) -> String {
+    match error {
+        SpecError::Syntax {
+            line,
+            column,
+            message,
+        } => format!("line {line}, column {column}: {}", in_words(message, None)),
+        SpecError::Value(error) => error.to_string(),
+    }
+}
+
+fn read(path: &Path) -> Result<String, PlatformError> {
+    text::read(path).map_err(|source| PlatformError::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_have_settings() {
+        let own = platform("x5570-sas,cores=1,clocks.block=900,adapter.iops=").unwrap();
+        assert_eq!(
+            (own.cores, own.clocks.block, own.adapter.iops),
+            (1, 900, None)
+        );
+        assert_eq!(own.clocks.interrupt, 4_600);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let said = |text| {
+            let error = platform(text).unwrap_err();
+            (error.to_string(), error.help())
+        };
+        let (message, help) = said("x5570-sass");
+        assert_eq!(message, "there is no platform `x5570-sass`");
+        assert!(help.starts_with("did you mean x5570-sas"), "{help}");
+        let (message, _) = said("x5570-sas,cores=0");
+        assert!(
+            message.starts_with("`cores=0`: is 0: must be at least 1"),
+            "{message}"
+        );
+        let (message, _) = said("x5570-sas,clocks.blok=1");
+        assert!(
+            message.contains("`clocks.blok=1`: there is no key"),
+            "{message}"
+        );
+        let (message, _) = said("x5570-sas,clock=3");
+        assert!(message.contains("has no unit"), "{message}");
+        let (message, _) = said("x5570-sas,cores");
+        assert!(message.starts_with("`cores`"), "{message}");
+        let (message, _) = said("/nowhere/at-all.toml");
+        assert!(
+            message.starts_with("cannot read /nowhere/at-all.toml"),
+            "{message}"
+        );
+    }
+}
