@@ -5,6 +5,7 @@ mod capture;
 mod cost;
 mod image;
 mod look;
+mod platform;
 mod probe;
 mod run;
 mod study;
@@ -18,6 +19,7 @@ pub(crate) use cost::WriteCostArgs;
 pub(crate) use image::Fs;
 pub(crate) use image::{ExportArgs, ImportArgs, MkfsArgs};
 pub(crate) use look::{CompletionsArgs, ExplainArgs, ListArgs, ManArgs};
+pub(crate) use platform::{PlanArgs, PlatformArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
 pub(crate) use study::{CompareArgs, ReproduceArgs, StudyArgs};
@@ -81,6 +83,12 @@ pub(crate) enum Command {
     /// Fit a model of what a write costs to a drive, and test it
     #[command(after_help = texts::WRITE_COST)]
     WriteCost(Box<WriteCostArgs>),
+    /// Show what an I/O costs a machine, by layer, and what limits its rate
+    #[command(after_help = texts::PLATFORM)]
+    Platform(Box<PlatformArgs>),
+    /// Say how many drives, adapters and processors a rate of I/Os takes
+    #[command(after_help = texts::PLAN)]
+    Plan(PlanArgs),
     /// Run a paper's experiments again and test its claims
     #[command(after_help = texts::REPRODUCE)]
     Reproduce(ReproduceArgs),

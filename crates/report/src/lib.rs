@@ -19,6 +19,7 @@ pub mod compare;
 pub mod cost;
 pub mod diff;
 pub mod html;
+pub mod plan;
 pub mod platform;
 pub mod reproduce;
 pub mod rows;

@@ -217,3 +217,12 @@ pub fn interface(interface: Interface) -> &'static str {
         Interface::IoUringSqThread => "io_uring, thread submits",
     }
 }
+
+/// TEMPORARY
+pub fn text(report: &PlatformReport, _screen: crate::screen::Screen) -> String {
+    format!("{report:#?}")
+}
+/// TEMPORARY
+pub fn page(_report: &PlatformReport) -> String {
+    String::new()
+}

@@ -91,6 +91,25 @@ Examples:
   fathom write-cost model:nvme --block 4MiB --total 256MiB
   fathom write-cost /mnt/data --size 4GiB --block 4MiB";
 
+pub(super) const PLATFORM: &str = "\
+Runs random reads on a modelled host (ssd-ready-platforms): the latency of one read by phase, the
+clocks of a read by layer with a processor saturated, for each interface, and the rate over the
+number of I/Os in flight until it no longer rises, with what limits it then. A platform file has the
+clocks of each layer, the interrupts, the adapters and the drives behind them.
+
+Examples:
+  fathom platform --model x5570-sas --out runs/platform
+  fathom platform --model x5570-sas,cores=1,drives=3,interrupts.count=2,interrupts.time=20us
+  fathom explain x5570-sas > mine.toml";
+
+pub(super) const PLAN: &str = "\
+Searches for the smallest numbers of drives, adapters and processors with which the model reaches
+the rate. Shows how far each is used, what another interface, coalescing or larger blocks would
+change, and how the rate depends on each input. Exit code 1 if the rate is not reached.
+
+Example:
+  fathom plan --iops 1000000 --bs 4K --platform x5570-sas";
+
 pub(super) const REPRODUCE: &str = "\
 Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in
 its direction only, does not hold, or cannot be told. `fathom list studies` shows the papers,

@@ -67,6 +67,7 @@ pub(super) fn only(reads: &[SetKind], dir: &Path, command: &str) -> Result<(), F
         | SetKind::Study
         | SetKind::Paper
         | SetKind::WriteCost
+        | SetKind::Platform
         | SetKind::Comparison => {
             format!(
                 "its page is {dir}/{REPORT_FILE}; run the command again with `--out` to renew it"

@@ -14,6 +14,8 @@ mod list;
 mod made;
 mod man;
 mod options;
+mod plan;
+mod platform;
 mod prepare;
 mod probe;
 mod queue;
@@ -51,6 +53,8 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Study(args) => study::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Platform(args) => platform::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::WriteCost(args) => write_cost::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -23,13 +23,15 @@ pub const CELLS_FILE: &str = "cells.csv";
 pub const RESULTS_FILE: &str = "results.json";
 /// The write-cost model of a drive: everything measured.
 pub const COST_FILE: &str = "write-cost.json";
+/// What an I/O costs a machine: everything measured or modelled.
+pub const PLATFORM_FILE: &str = "platform.json";
 /// The sums of the files beside it.
 pub const SUMS_FILE: &str = "sums.txt";
 /// A trace before it is renamed.
 pub(crate) const TRACE_FILE: &str = "trace";
 
 /// All names that a file can have in a staging directory.
-pub(super) const NAMES: [&str; 11] = [
+pub(super) const NAMES: [&str; 12] = [
     RECORD_FILE,
     PROFILE_FILE,
     RUN_FILE,
@@ -40,6 +42,7 @@ pub(super) const NAMES: [&str; 11] = [
     CELLS_FILE,
     RESULTS_FILE,
     COST_FILE,
+    PLATFORM_FILE,
     TRACE_FILE,
 ];
 

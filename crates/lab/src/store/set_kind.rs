@@ -1,8 +1,8 @@
 //! The kinds of file sets. A directory holds only one kind.
 
 use super::names::{
-    AB_FILE, CELLS_FILE, COST_FILE, PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RESULTS_FILE,
-    RUN_FILE, SUMMARY_FILE,
+    AB_FILE, CELLS_FILE, COST_FILE, PLATFORM_FILE, PROFILE_FILE, RECORD_FILE, REQUESTS_FILE,
+    RESULTS_FILE, RUN_FILE, SUMMARY_FILE,
 };
 
 /// Kind of a set of files.
@@ -20,19 +20,22 @@ pub enum SetKind {
     Paper,
     /// The write-cost model of a drive.
     WriteCost,
+    /// What an I/O costs a machine.
+    Platform,
     /// A comparison of runs: a report alone.
     Comparison,
 }
 
 impl SetKind {
     /// The kinds that have files of their own.
-    pub(super) const MARKED: [Self; 6] = [
+    pub(super) const MARKED: [Self; 7] = [
         Self::Measurement,
         Self::Run,
         Self::Turns,
         Self::Study,
         Self::Paper,
         Self::WriteCost,
+        Self::Platform,
     ];
 
     /// Returns the files that no other kind has.
@@ -44,6 +47,7 @@ impl SetKind {
             Self::Study => &[SUMMARY_FILE, CELLS_FILE],
             Self::Paper => &[RESULTS_FILE],
             Self::WriteCost => &[COST_FILE],
+            Self::Platform => &[PLATFORM_FILE],
             Self::Comparison => &[],
         }
     }
@@ -57,6 +61,7 @@ impl SetKind {
             Self::Study => "a study",
             Self::Paper => "a paper that was run again",
             Self::WriteCost => "a run of `fathom write-cost`",
+            Self::Platform => "a run of `fathom platform`",
             Self::Comparison => "a comparison",
         }
     }

@@ -3,7 +3,7 @@
 use super::adapter::{Line, Lines, Port};
 use super::drives::{Drives, Piece};
 use super::order::Order;
-use super::spec::{Interface, Platform};
+use super::spec::Platform;
 use super::thread::Thread;
 use super::work::HostWork;
 use crate::Layer;
@@ -176,12 +176,11 @@ impl<D: Subject> Charged<D> {
             busy: self.processors.busy(now),
             ..self.work.clone()
         };
-        if self.platform.interface == Interface::IoUringSqThread
-            && let Some(busy) = work.busy.last_mut()
-        {
-            // The thread that submits spins.
-            let spins = Dur(work.time.0.saturating_sub(busy.0));
-            *busy = work.time;
+        // The threads that submit spin.
+        let programs = self.platform.program_cores() as usize;
+        for index in programs..work.busy.len() {
+            let spins = Dur(work.time.0.saturating_sub(work.busy[index].0));
+            work.busy[index] = work.time;
             work.spend(Layer::Polling, self.platform.clock.clocks_in(spins));
         }
         work.with_idle(self.platform.clock)

@@ -110,14 +110,16 @@ impl<D: Subject> Charged<D> {
         self.run_thread(process, Doing::Running(booking.unwrap_or_default()));
     }
 
-    /// The processor of a thread; the last one is that of the kernel's thread that submits, if there is one.
+    /// The processor of a thread of a program.
     fn place_of(&self, process: u32) -> Place {
-        let count = self.processors.count();
-        let own = match self.platform.interface {
-            Interface::IoUringSqThread => (count - 1).max(1),
-            _ => count,
-        };
-        Place::On(process % own)
+        Place::On(process % self.platform.program_cores())
+    }
+
+    /// The processor of the thread of the kernel that submits for it.
+    fn submitter_of(&self, process: u32) -> Place {
+        let programs = self.platform.program_cores();
+        let others = (self.platform.cores - programs).max(1);
+        Place::On((programs + process % others) % self.platform.cores)
     }
 
     /// What an I/O computes has ended.
@@ -126,14 +128,14 @@ impl<D: Subject> Charged<D> {
             return;
         };
         let (stage, booking) = (ticket.stage, ticket.booking);
+        let process = ticket.request.tag.process;
         let waits = self.is_sync() && (ticket.request.tag.sync || !self.from_cache);
         if !self.has_ended(booking, Event::Computed(id)) {
             return;
         }
         match stage {
             Stage::Program => {
-                let last = Place::On(self.processors.count() - 1);
-                self.issue_in_kernel(id, last, 0);
+                self.issue_in_kernel(id, self.submitter_of(process), 0);
             }
             Stage::Issue => {
                 if waits {

@@ -9,6 +9,8 @@
 //! - With [`Interface::Pread`] every I/O has a thread of its own, on whichever processor is free first. With the others a
 //!   thread (a process of the workload) has a processor of its own, submits everything it has at an instant with one
 //!   system call, collects all completions that are there with another, and sleeps only if there is none.
+//! - With [`Interface::IoUringSqThread`] half of the processors run programs, and the other half the threads of the kernel
+//!   that submit for them.
 //! - A thread that sleeps costs `sleep` clocks while the drive works, and `wake` clocks when it is woken.
 //! - A handler that runs takes all completions that have arrived until then.
 //!

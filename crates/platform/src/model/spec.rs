@@ -184,6 +184,29 @@ impl Clocks {
         ]
     }
 
+    /// The values of [`Clocks::all`], in its order.
+    fn all_mut(&mut self) -> [&mut u64; 17] {
+        [
+            &mut self.application,
+            &mut self.system_call,
+            &mut self.interface,
+            &mut self.vfs,
+            &mut self.file_system,
+            &mut self.block,
+            &mut self.protocol,
+            &mut self.driver,
+            &mut self.sleep,
+            &mut self.interrupt,
+            &mut self.driver_return,
+            &mut self.uncached_reads,
+            &mut self.uncached_read,
+            &mut self.completion,
+            &mut self.wake,
+            &mut self.poll,
+            &mut self.contention,
+        ]
+    }
+
     /// The register reads of an interrupt.
     pub(super) fn of_uncached_reads(&self) -> u64 {
         self.uncached_reads.saturating_mul(self.uncached_read)
@@ -266,6 +289,40 @@ impl Platform {
             0
         };
         self.clocks.vfs + of_one
+    }
+
+    /// Returns the platform with a share more of one input, for each input that is not zero: its key and the platform.
+    pub fn with_more(&self, share: f64) -> Vec<(String, Self)> {
+        let more = |value: u64| (value as f64 * (1.0 + share)).round() as u64;
+        let mut all = Vec::new();
+        for (index, (key, clocks)) in self.clocks.all().into_iter().enumerate() {
+            if clocks > 0 {
+                let mut changed = self.clone();
+                *changed.clocks.all_mut()[index] = more(clocks);
+                all.push((key.to_owned(), changed));
+            }
+        }
+        if let Some(clock) = Frequency::new(more(self.clock.hertz())) {
+            let clock = Self {
+                clock,
+                ..self.clone()
+            };
+            all.push(("clock".to_owned(), clock));
+        }
+        if let Some(iops) = self.adapter.iops {
+            let mut changed = self.clone();
+            changed.adapter.iops = Some(more(iops));
+            all.push(("adapter.iops".to_owned(), changed));
+        }
+        all
+    }
+
+    /// Number of processors that run programs: all, or half of them if threads of the kernel submit.
+    pub fn program_cores(&self) -> u32 {
+        match self.interface {
+            Interface::IoUringSqThread => self.cores.div_ceil(2),
+            _ => self.cores,
+        }
     }
 
     /// Number of drives of all adapters.

@@ -1,0 +1,56 @@
+//! Arguments of `fathom platform` and `fathom plan`.
+
+use super::value::seed;
+use clap::Args;
+use fathom_base::Bytes;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct PlatformArgs {
+    /// Show what this modelled platform does: NAME or FILE.toml with ,KEY=VALUE,...; `fathom list platforms` shows all
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) model: String,
+    /// Another drive behind its adapters than the platform's: model:NAME
+    #[arg(long, value_name = "DRIVE")]
+    pub(crate) drive: Option<String>,
+    /// The length of a read
+    #[arg(long, value_name = "BYTES", default_value = "4KiB")]
+    pub(crate) bs: Bytes,
+    /// Write platform.json and report.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The seed of every random choice, at most 2^63 - 1
+    #[arg(long, value_name = "N", value_parser = seed, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The I/Os per second that are wanted
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) iops: u64,
+    /// The length of an I/O
+    #[arg(long, value_name = "BYTES", default_value = "4KiB")]
+    pub(crate) bs: Bytes,
+    /// The platform: NAME or FILE.toml with ,KEY=VALUE,...; `fathom list platforms` shows all
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) platform: String,
+    /// The drive [default: that of the platform]
+    #[arg(long, value_name = "DRIVE")]
+    pub(crate) drive: Option<String>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The seed of every random choice, at most 2^63 - 1
+    #[arg(long, value_name = "N", value_parser = seed, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
