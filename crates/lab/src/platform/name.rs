@@ -4,9 +4,9 @@ use crate::parse::in_words;
 use crate::target::settings::set;
 use crate::target::{Setting, TargetError};
 use crate::text;
+use fathom_base::SpecError;
 use fathom_base::near::{did_you_mean, nearest};
 use fathom_base::registry::find;
-use fathom_base::{BadValue, SpecError};
 use fathom_platform::{PLATFORMS, Platform};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,37 +87,42 @@ pub fn platform(text: &str) -> Result<Platform, PlatformError> {
             return Err(PlatformError::Unknown { name, nearest });
         }
     };
-    let mut platform = Platform::from_toml(&file).map_err(|error| PlatformError::File {
+    let platform = Platform::from_toml(&file).map_err(|error| PlatformError::File {
         path: name.into(),
         message: words(&error),
     })?;
-    let mut table: Table = file.parse().unwrap_or_default();
-    for part in parts {
-        platform = with_setting(&mut table, part).map_err(|message| PlatformError::Setting {
-            setting: part.to_owned(),
-            message,
-        })?;
+    let settings: Vec<&str> = parts.collect();
+    match settings.is_empty() {
+        true => Ok(platform),
+        false => with_settings(&file, &settings),
     }
-    Ok(platform)
 }
 
-fn with_setting(table: &mut Table, part: &str) -> Result<Platform, String> {
-    let setting: Setting = part
-        .parse()
-        .map_err(|error: TargetError| error.to_string())?;
-    set(table, &setting).map_err(|error| error.to_string())?;
-    let text = toml::to_string(table).unwrap_or_default();
-    Platform::from_toml(&text).map_err(|error| match error {
-        SpecError::Syntax { message, .. } => in_words(&message, Some(&setting.key)),
-        SpecError::Value(BadValue {
-            key,
-            found,
-            allowed,
-            ..
-        }) if key == setting.key => {
-            format!("is {found}: {allowed}")
+/// Applies settings. Their values are checked together: the range of one may depend on another.
+fn with_settings(file: &str, settings: &[&str]) -> Result<Platform, PlatformError> {
+    let mut table: Table = file.parse().unwrap_or_default();
+    let wrong = |setting: &str, message: String| PlatformError::Setting {
+        setting: setting.to_owned(),
+        message,
+    };
+    let mut made = Ok(Platform::default());
+    for part in settings {
+        let setting: Result<Setting, TargetError> = part.parse();
+        let setting = setting.map_err(|error| wrong(part, error.to_string()))?;
+        set(&mut table, &setting).map_err(|error| wrong(part, error.to_string()))?;
+        made = Platform::from_toml(&toml::to_string(&table).unwrap_or_default());
+        if let Err(SpecError::Syntax { message, .. }) = &made {
+            return Err(wrong(part, in_words(message, Some(&setting.key))));
         }
-        SpecError::Value(error) => error.to_string(),
+    }
+    made.map_err(|error| {
+        let key = match &error {
+            SpecError::Value(bad) => bad.key,
+            SpecError::Syntax { .. } => "",
+        };
+        let sets = |part: &&&str| part.split('=').next() == Some(key);
+        let part = settings.iter().rfind(sets).or(settings.last());
+        wrong(part.copied().unwrap_or_default(), error.to_string())
     })
 }
 
@@ -164,9 +169,15 @@ mod tests {
         assert!(help.starts_with("did you mean x5570-sas"), "{help}");
         let (message, _) = said("x5570-sas,cores=0");
         assert!(
-            message.starts_with("`cores=0`: is 0: must be at least 1"),
+            message.starts_with("`cores=0`: `cores` is 0: must be at least 1"),
             "{message}"
         );
+        let (message, _) = said("x5570-sas,interrupts.count=2,cores=2");
+        assert!(
+            message.starts_with("`cores=2`: `interrupts.time` is 0ns: must be above zero"),
+            "{message}"
+        );
+        assert!(platform("x5570-sas,interrupts.count=2,interrupts.time=1us").is_ok());
         let (message, _) = said("x5570-sas,clocks.blok=1");
         assert!(
             message.contains("`clocks.blok=1`: there is no key"),
