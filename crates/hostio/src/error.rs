@@ -156,6 +156,62 @@ pub enum HostError {
         what: &'static str,
     },
 
+    /// An engine of a load does not work on this machine or target.
+    #[error("{}: the engine {engine} is not available here: {what}; {advice}", path.display())]
+    EngineUnavailable {
+        /// Path of the target.
+        path: PathBuf,
+        /// Name of the engine.
+        engine: &'static str,
+        /// Why it is not available.
+        what: String,
+        /// What the user can do.
+        advice: &'static str,
+    },
+
+    /// A thread was to run on a processor on which this process may not run.
+    #[error(
+        "processor {cpu} does not exist, or this process may not run on it; it may run on {allowed} (see `taskset -p`)"
+    )]
+    CpuNotAllowed {
+        /// Number of the processor.
+        cpu: u32,
+        /// The allowed processors.
+        allowed: String,
+    },
+
+    /// A read failed.
+    #[error(
+        "{}: cannot read {len} bytes at offset {offset}: {source}; the kernel's log (`dmesg`) may tell more",
+        path.display()
+    )]
+    ReadFailed {
+        /// Path of the target.
+        path: PathBuf,
+        /// Offset in bytes.
+        offset: u64,
+        /// Length in bytes.
+        len: u64,
+        /// Error of the operating system.
+        source: io::Error,
+    },
+
+    /// A read returned less than asked for.
+    #[error(
+        "{}: a read of {wanted} bytes at offset {offset} returned {read}; do not shrink the target while it is measured",
+        path.display()
+    )]
+    ShortRead {
+        /// Path of the target.
+        path: PathBuf,
+        /// Offset in bytes.
+        offset: u64,
+        /// Bytes read.
+        read: u64,
+        /// Bytes asked for.
+        wanted: u64,
+    },
+
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {

@@ -5,6 +5,7 @@
 //! - [`open`] opens a path with io_uring and `O_DIRECT`, unless the safety lock ([`safety`]) refuses.
 //! - [`KernelScheduler`] switches the kernel's I/O scheduler of a drive and restores it.
 //! - [`Capture`] records the block requests of the running kernel in a private instance of its tracing.
+//! - [`load`] reads at random by the kernel's different interfaces and measures what that costs the caller.
 //! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
 //! Linux only, 5.11 or later. The scheduler and the private trace instance are the only things that this crate changes in the system. It mounts nothing, locks
@@ -26,6 +27,7 @@ mod holds;
 mod identity;
 mod inspect;
 mod ioctl;
+pub mod load;
 mod node;
 mod ring;
 pub mod safety;

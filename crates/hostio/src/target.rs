@@ -177,7 +177,7 @@ fn no_direct_io(path: &Path) -> HostError {
 }
 
 /// Turns EINVAL into [`HostError::NoDirectIo`]: open(2) returns it on a file system without O_DIRECT.
-fn explain_invalid(error: HostError, path: &Path) -> HostError {
+pub(crate) fn explain_invalid(error: HostError, path: &Path) -> HostError {
     match &error {
         HostError::Os { source, .. }
             if source.raw_os_error() == Some(Errno::INVAL.raw_os_error()) =>
@@ -189,7 +189,7 @@ fn explain_invalid(error: HostError, path: &Path) -> HostError {
 }
 
 /// Refuses memory file systems. Newer kernels accept O_DIRECT there and ignore it.
-fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
+pub(crate) fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
     // <linux/magic.h>: TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC
     const MEMORY: [u64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
     let kind = rustix::fs::statfs(resolved).map(|s| s.f_type as u64 & 0xffff_ffff);
@@ -200,7 +200,7 @@ fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
 }
 
 /// Returns the unit of direct I/O on an open file, in bytes.
-fn file_block_bytes(file: &OwnedFd, path: &Path) -> Result<u32, HostError> {
+pub(crate) fn file_block_bytes(file: &OwnedFd, path: &Path) -> Result<u32, HostError> {
     use rustix::fd::AsRawFd;
     let open_file = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     match direct_io_align(&open_file) {
