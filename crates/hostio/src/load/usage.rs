@@ -27,7 +27,8 @@ pub struct Usage {
     /// Number of times that another thread took the processor.
     pub involuntary_switches: u64,
     /// Bytes that the thread, and the kernel's threads that worked for it, requested from drives (`read_bytes` in
-    /// /proc/PID/io); `None` where the kernel does not count them.
+    /// /proc/PID/io); `None` where the kernel does not count them. A read that io_uring first tries without waiting and then
+    /// gives to a worker may count twice.
     pub device_read_bytes: Option<u64>,
 }
 
