@@ -212,6 +212,16 @@ pub enum HostError {
         wanted: u64,
     },
 
+    /// The kernel has none of the tracepoints that are needed.
+    #[error(
+        "the kernel has no tracepoint {names}: it was built without it, or this user sees only a part of tracefs; use a \
+         kernel with CONFIG_BLK_DEV_IO_TRACE, CONFIG_FTRACE_SYSCALLS and CONFIG_EVENT_TRACING"
+    )]
+    NoTracepoint {
+        /// Their names.
+        names: String,
+    },
+
     /// Any other failure of the operating system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Os {

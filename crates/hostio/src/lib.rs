@@ -36,6 +36,7 @@ mod scratch;
 mod signature;
 mod sysfs;
 mod target;
+mod tracing;
 mod transfer;
 mod usage;
 

@@ -1,5 +1,6 @@
 //! The layout of an event's record, from its `format` file in tracefs. The kernel may move fields between versions.
 
+use crate::tracing::{field, id, number, text_of};
 use std::ops::Range;
 
 /// Where the fields of an event are, in bytes from the start of its record.
@@ -29,10 +30,9 @@ pub(super) struct Fields {
 impl Layout {
     /// Parses a `format` file. `None` if it lacks one of the fields.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?;
-        let field = |name| find(text, name);
+        let field = |name| field(text, name);
         Some(Self {
-            id: id.trim().parse().ok()?,
+            id: id(text)?,
             pid: field("common_pid")?,
             dev: field("dev")?,
             sector: field("sector")?,
@@ -57,36 +57,6 @@ impl Layout {
             comm: text_of(of(&self.comm)?),
         })
     }
-}
-
-/// Returns the place of a field in a `format` file, or of `data` in `header_page`.
-pub(super) fn find(text: &str, name: &str) -> Option<Range<usize>> {
-    text.lines().find_map(|line| {
-        let mut parts = line.trim().split(';').map(str::trim);
-        let declared = parts.next()?.strip_prefix("field:")?;
-        let declared = declared.split('[').next()?;
-        if declared.split_whitespace().next_back()? != name {
-            return None;
-        }
-        let offset: usize = parts.next()?.strip_prefix("offset:")?.parse().ok()?;
-        let size: usize = parts.next()?.strip_prefix("size:")?.parse().ok()?;
-        Some(offset..offset.checked_add(size)?)
-    })
-}
-
-/// Reads a number of up to 8 bytes in the machine's byte order.
-pub(super) fn number(bytes: &[u8]) -> Option<u64> {
-    Some(match bytes.len() {
-        2 => u64::from(u16::from_ne_bytes(bytes.try_into().ok()?)),
-        4 => u64::from(u32::from_ne_bytes(bytes.try_into().ok()?)),
-        8 => u64::from_ne_bytes(bytes.try_into().ok()?),
-        _ => return None,
-    })
-}
-
-fn text_of(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0);
-    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
 }
 
 #[cfg(test)]

@@ -4,21 +4,21 @@
 //! in threads of its own. Each has the thread that was running when the event occurred. Writes that stay in the page cache
 //! are no requests. Requests are held in memory (40 bytes each) until the end, so that writing the trace adds none.
 
-mod instance;
 mod layout;
-mod page;
 mod place;
 mod request;
 
 use crate::error::HostError;
+use crate::tracing::{Instance, Seen, Shared, events};
 use fathom_base::Time;
 use fathom_block::{Access, Op};
-use instance::{Instance, Wish};
 use layout::{Fields, Layout};
 use place::{Places, Target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The group of the events.
+const GROUP: &str = "block";
 
 /// The event that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,17 +93,12 @@ pub struct Captured {
 /// A capture in progress. Dropping it restores the state of the kernel's tracing.
 #[derive(Debug)]
 pub struct Capture {
-    instance: Arc<Mutex<Option<Instance>>>,
+    instance: Shared,
     layout: Layout,
     places: Places,
     found: Captured,
     /// Number of pages before which events were lost.
     torn: u64,
-}
-
-fn locked(instance: &Mutex<Option<Instance>>) -> MutexGuard<'_, Option<Instance>> {
-    // A panic does not invalidate the instance.
-    instance.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Capture {
@@ -113,16 +108,18 @@ impl Capture {
     /// [`HostError::NoTracefs`], [`HostError::NoPermission`], [`HostError::Unsuitable`] if the path is no block device.
     pub fn start(config: &CaptureConfig) -> Result<Self, HostError> {
         let target = config.device.as_deref().map(Target::of).transpose()?;
-        let (instance, layout) = Instance::new(&Wish {
-            event: match config.event {
-                CaptureEvent::Queue => "block_bio_queue",
-                CaptureEvent::Dispatch => "block_rq_issue",
-            },
-            filter: target.as_ref().map(Target::filter).unwrap_or_default(),
-            buffer_bytes: config.buffer_bytes,
-        })?;
+        let event = match config.event {
+            CaptureEvent::Queue => "block_bio_queue",
+            CaptureEvent::Dispatch => "block_rq_issue",
+        };
+        let instance = Instance::new(config.buffer_bytes)?;
+        instance.set_clock("mono")?;
+        let layout = layout(&instance, event)?;
+        let filter = target.as_ref().map(Target::filter).unwrap_or_default();
+        instance.enable(GROUP, event, &filter)?;
+        instance.start()?;
         Ok(Self {
-            instance: Arc::new(Mutex::new(Some(instance))),
+            instance: Shared::new(instance),
             layout,
             places: Places::new(target),
             found: Captured::default(),
@@ -142,17 +139,18 @@ impl Capture {
             found,
             torn,
         } = self;
-        let mut instance = locked(instance);
+        let mut instance = instance.lock();
         let Some(instance) = instance.as_mut() else {
             return Ok(());
         };
-        instance.drain(|page, data| {
-            let whole = page::events(page, data, |at_ns, record| {
+        let data = instance.data();
+        instance.drain(|_cpu, page| {
+            let seen = events(page, data, |at_ns, record| {
                 if let Some(fields) = layout.fields(record) {
                     found.add(at_ns, &fields, places);
                 }
             });
-            *torn += u64::from(!whole);
+            *torn += u64::from(seen != Seen::All);
         })
     }
 
@@ -161,13 +159,14 @@ impl Capture {
     /// # Errors
     /// The buffers cannot be read, or the instance cannot be removed.
     pub fn finish(mut self) -> Result<Captured, HostError> {
-        if let Some(instance) = locked(&self.instance).as_ref() {
+        if let Some(instance) = self.instance.lock().as_ref() {
             instance.stop()?;
         }
         self.drain()?;
-        let mut instance = locked(&self.instance).take();
+        let mut instance = self.instance.lock().take();
         if let Some(instance) = &mut instance {
-            self.found.lost = instance.lost().max(self.torn);
+            let lost: u64 = instance.lost().iter().map(|lost| lost.events).sum();
+            self.found.lost = lost.max(self.torn);
             instance.remove()?;
         }
         for (disk, seen) in &mut self.found.disks {
@@ -179,13 +178,18 @@ impl Capture {
 
     /// Returns a function that ends the recording and removes the instance from any thread.
     pub fn at_the_end(&self) -> impl Fn() + Send + Sync + use<> {
-        let instance = Arc::downgrade(&self.instance);
-        move || {
-            if let Some(instance) = instance.upgrade() {
-                drop(locked(&instance).take());
-            }
-        }
+        self.instance.at_the_end()
     }
+}
+
+/// Returns the layout of an event.
+fn layout(instance: &Instance, event: &'static str) -> Result<Layout, HostError> {
+    let format = instance.format(GROUP, event)?;
+    let format = format.ok_or(HostError::NoTracepoint {
+        names: event.into(),
+    })?;
+    let layout = Layout::parse(&format);
+    layout.ok_or_else(|| instance.unknown(GROUP, event, "a field is missing"))
 }
 
 impl Captured {

@@ -4,10 +4,12 @@
 //! 5 bits of type and 27 bits of time since the event before (include/linux/ring_buffer.h, kernel/trace/ring_buffer.c;
 //! tracefs describes it in `events/header_page` and `events/header_event`).
 
-use super::layout::number;
+use super::format::number;
 
 /// The flag for events lost before the page, in the word of the bytes in use.
 const MISSED: u64 = 1 << 31;
+/// The flag for their number, which follows the events.
+const COUNTED: u64 = 1 << 30;
 /// The bits of the number of bytes in use.
 const COMMIT: u64 = (1 << 27) - 1;
 const PADDING: u32 = 29;
@@ -16,17 +18,28 @@ const TIME_STAMP: u32 = 31;
 /// The bits that a time stamp in an event has; the others are those of the page's.
 const STAMP_BITS: u32 = 59;
 
-/// Calls `each` with the time and the record of every event. Returns false if events were lost before the page, or if the
-/// page is not laid out like this.
-pub(super) fn events(page: &[u8], data: usize, mut each: impl FnMut(u64, &[u8])) -> bool {
-    walk(page, data, &mut each).unwrap_or(false)
+/// Whether a page has all events since the page before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Yes.
+    All,
+    /// Events were lost before the page; how many, if the kernel says it.
+    Missed(Option<u64>),
+    /// The page is not laid out as it should be: its end was not read.
+    Broken,
 }
 
-fn walk(page: &[u8], data: usize, each: &mut impl FnMut(u64, &[u8])) -> Option<bool> {
+/// Calls `each` with the time and the record of every event.
+pub(crate) fn events(page: &[u8], data: usize, mut each: impl FnMut(u64, &[u8])) -> Seen {
+    walk(page, data, &mut each).unwrap_or(Seen::Broken)
+}
+
+fn walk(page: &[u8], data: usize, each: &mut impl FnMut(u64, &[u8])) -> Option<Seen> {
     let mut time = number(page.get(..8)?)?;
     let word = number(page.get(8..data)?)?;
     let used = usize::try_from(word & COMMIT).ok()?;
-    let mut rest = page.get(data..data.checked_add(used)?)?;
+    let end = data.checked_add(used)?;
+    let mut rest = page.get(data..end)?;
     while !rest.is_empty() {
         let head = number(rest.get(..4)?)? as u32;
         let (kind, delta) = split(head);
@@ -57,7 +70,11 @@ fn walk(page: &[u8], data: usize, each: &mut impl FnMut(u64, &[u8])) -> Option<b
         }
         rest = rest.get(whole.next_multiple_of(4)..)?;
     }
-    Some(word & MISSED == 0)
+    if word & MISSED == 0 {
+        return Some(Seen::All);
+    }
+    let count = page.get(end..end + 8).and_then(number);
+    Some(Seen::Missed(count.filter(|_| word & COUNTED != 0)))
 }
 
 /// Splits the first word of an event into its type and its time: bit fields begin at the low end of a word on
@@ -83,7 +100,7 @@ mod tests {
         page
     }
 
-    fn found(page: &[u8]) -> (bool, Vec<(u64, Vec<u8>)>) {
+    fn found(page: &[u8]) -> (Seen, Vec<(u64, Vec<u8>)>) {
         let mut all = Vec::new();
         let whole = events(page, 16, |time, record| all.push((time, record.to_vec())));
         (whole, all)
@@ -117,24 +134,27 @@ mod tests {
             (1_010 + 3 + (1 << 27) + 5, bytes(&[13])),
             (1_010 + 3 + (1 << 27) + 5 + 7 + 1, bytes(&[14])),
         ];
-        assert_eq!(found(&page), (true, expected));
+        assert_eq!(found(&page), (Seen::All, expected));
     }
 
     #[test]
     fn an_absolute_time_replaces_the_sum() {
         let page = page(1_000, 0, &[5 << 5 | 31, 2, 1 << 5 | 1, 7]);
         let (whole, all) = found(&page);
-        assert!(whole);
+        assert_eq!(whole, Seen::All);
         assert_eq!(all[0].0, (2 << 27) + 5 + 1);
     }
 
     #[test]
     fn lost_events_and_broken_pages_are_told() {
-        assert!(!found(&page(0, MISSED, &[1, 2])).0);
+        assert_eq!(found(&page(0, MISSED, &[1, 2])).0, Seen::Missed(None));
+        let mut counted = page(0, MISSED | COUNTED, &[1, 2]);
+        counted[24..32].copy_from_slice(&5_u64.to_ne_bytes());
+        assert_eq!(found(&counted).0, Seen::Missed(Some(5)));
         // An event that ends beyond what is in use, and pages that are cut.
-        assert!(!found(&page(0, 0, &[3, 2])).0);
-        assert!(!found(&page(0, 0, &[0, 0x00ff_ffff, 1])).0);
-        assert!(!found(&page(0, 0, &[1, 2])[..18]).0);
-        assert!(!found(&[]).0);
+        assert_eq!(found(&page(0, 0, &[3, 2])).0, Seen::Broken);
+        assert_eq!(found(&page(0, 0, &[0, 0x00ff_ffff, 1])).0, Seen::Broken);
+        assert_eq!(found(&page(0, 0, &[1, 2])[..18]).0, Seen::Broken);
+        assert_eq!(found(&[]).0, Seen::Broken);
     }
 }
