@@ -11,6 +11,7 @@ mod access;
 pub mod conformance;
 pub mod contract;
 pub mod devices;
+pub mod kernel;
 pub mod layers;
 pub mod program;
 pub mod simulated;

@@ -12,7 +12,8 @@ pub(crate) struct Clock {
     origin_ns: u64,
 }
 
-fn monotonic_ns() -> u64 {
+/// Returns the kernel's monotonic clock.
+pub(crate) fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     // The kernel's monotonic clock counts from boot, so both parts are non-negative.
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64

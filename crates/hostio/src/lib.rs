@@ -6,6 +6,8 @@
 //! - [`KernelScheduler`] switches the kernel's I/O scheduler of a drive and restores it.
 //! - [`Capture`] records the block requests of the running kernel in a private instance of its tracing.
 //! - [`load`] reads at random by the kernel's different interfaces and measures what that costs the caller.
+//! - [`Recorder`] records the events that an I/O passes in the kernel, in another such instance, in the clocks of the
+//!   processor where the kernel has that clock ([`TraceClock`]). [`IoDevices`] are the devices under a path.
 //! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
 //! Linux only, 5.11 or later. The scheduler and the private trace instance are the only things that this crate changes in the system. It mounts nothing, locks
@@ -29,6 +31,7 @@ mod inspect;
 mod ioctl;
 pub mod load;
 mod node;
+mod recorder;
 mod ring;
 pub mod safety;
 mod scheduler;
@@ -48,6 +51,7 @@ pub use error::{HostError, Refused};
 pub use finding::{Finding, Process, Weight};
 pub use identity::{Identity, QueueLimits};
 pub use inspect::{Inspection, Kind, inspect};
+pub use recorder::{IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock};
 pub use scheduler::KernelScheduler;
 pub use signature::Signature;
 pub use target::open;

@@ -187,6 +187,11 @@ impl Instance {
         write(&self.dir.join("tracing_on"), "1")
     }
 
+    /// Returns the CPUs.
+    pub(crate) fn cpus(&self) -> impl Iterator<Item = u16> {
+        self.pipes.iter().map(|pipe| pipe.cpu)
+    }
+
     /// Offset of the events in a page.
     pub(crate) fn data(&self) -> usize {
         self.data
