@@ -135,6 +135,18 @@ const TRUTH: &[(&str, [Truth; 7])] = &[
         ],
     ),
     (
+        "intel-x25e",
+        [
+            Size(4 * KIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(256 * KIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
         "nvme",
         [
             NotThere,

@@ -19,6 +19,7 @@ PRESETS {
     "samsung-mccoe64g": "irbw Table 2 and greedy-space Table I: logical block of 8 MiB",
     "mtron-sata7035": "greedy-space Table I: logical block of 2 MiB",
     "mtron-sata3025": "irbw Table 2: logical block of 4 MiB",
+    "intel-x25e": "ssd-ready-platforms Table 2: page-mapped SLC drive of 44,000 random reads a second",
     "nvme": "page-mapped NVMe drive of today with a volatile write cache",
     "sata-cache": "block-mapped SATA drive with an LRU write cache and read-ahead",
     "null-rmw": "ssd-a without read-modify-write",
