@@ -17,7 +17,7 @@ const groups = (state) => [...new Set(visible(state).map((series) => series.name
 // Returns the names that are drawn side by side; none if no position has two names.
 function sideBySide(state) {
   const names = new Map();
-  for (const { name, x } of visible(state)) x.forEach((place) => names.set(place, (names.get(place) || new Set()).add(name)));
+  for (const { name, x } of visible(state).filter((series) => !isStack(series))) x.forEach((place) => names.set(place, (names.get(place) || new Set()).add(name)));
   return [...names.values()].some((at) => at.size > 1) ? groups(state) : [];
 }
 
@@ -73,7 +73,8 @@ function sizeOf(state) {
   const printed = root.dataset.print !== undefined;
   const width = printed ? PRINTED : Math.max(240, state.plot.clientWidth || 600);
   const size = width < 420 || printed ? 12 : 13;
-  return { width, height: printed || root.clientWidth < 640 ? 290 : 340, size, font: `${size}px ${getComputedStyle(document.body).fontFamily}` };
+  const low = printed || root.clientWidth < 640;
+  return { width, height: state.chart.series.some(isStack) ? (low ? 400 : 480) : (low ? 290 : 340), size, font: `${size}px ${getComputedStyle(document.body).fontFamily}` };
 }
 
 // Computes the geometry: ranges, ticks, scales.
@@ -88,7 +89,7 @@ function layout(state) {
   // On a logarithmic axis the low end of an interval may be far below all other values.
   const ends = ({ low, high }) => (chart.y.scale === "log" ? high : [...low, ...high]);
   const drawn = (series) => (series.interval && series.interval.drawn ? ends(series.interval) : []);
-  const ys = shown.flatMap((series) => series.y.concat(drawn(series)));
+  const ys = shown.flatMap((series) => topsOf(state, series).concat(drawn(series)));
   const x = state.zoom ? state.zoom.x : fullRange(chart.x, allX, true);
   const y = state.zoom ? state.zoom.y : fullRange(chart.y, ys, state.all);
   const upUnit = shownUnit(chart.y, y);
@@ -110,6 +111,7 @@ function layout(state) {
   const deeper = across.turn ? across.deep - size : 0;
   return {
     width, height: height + deeper, size, font, top, left, right, bottom, across, upTexts, up, upUnit, x, y, toX,
+    slot: Math.abs(toX.at(1) - toX.at(0)),
     toY: scaleOf(chart.y, y, [bottom, top]),
   };
 }
@@ -167,17 +169,19 @@ function marksOf(state, at) {
 // side.
 function spotsOf(state, series, at) {
   const { x: across, y: up } = state.chart;
-  const slot = across.scale === "names" ? Math.abs(at.toX.at(1) - at.toX.at(0)) : 0;
-  const beside = slot ? sideBySide(state) : [];
-  const width = Math.min(slot * 0.84 / Math.max(1, beside.length), series.mode === "bars" ? 56 : 220);
+  const slot = across.scale === "names" ? at.slot : 0;
+  const beside = slot && !isStack(series) ? sideBySide(state) : [];
+  const width = Math.min(slot * 0.84 / Math.max(1, beside.length), { bars: 56, stack: 110 }[series.mode] || 220);
   const shift = beside.length > 0 ? (beside.indexOf(series.name) - (beside.length - 1) / 2) * width : 0;
   // The golden ratio spreads the points of a strip evenly and reproducibly.
   const spread = (i) => (slot && series.mode === "points" ? ((i * 0.6180339887) % 1 - 0.5) * width * 0.6 : 0);
   const { interval } = series;
+  const tops = topsOf(state, series);
   const spots = series.x.map((x, i) => {
-    const y = series.y[i];
+    const y = tops[i];
     if (!hasPlace(across, x) || !hasPlace(up, y)) return null;
     const spot = { series, i, x: at.toX.at(x) + shift + spread(i), y: at.toY.at(y) };
+    if (isStack(series)) return partSpot(spot, at.toY.at(Math.max(0, y - partOf(series, i))), spot.y);
     if (!interval || !interval.drawn || !hasPlace(up, interval.high[i])) return spot;
     const low = hasPlace(up, interval.low[i]) ? at.toY.at(interval.low[i]) : at.bottom;
     return low === at.toY.at(interval.high[i]) ? spot : { ...spot, low, high: at.toY.at(interval.high[i]) };
@@ -190,7 +194,7 @@ function draw(state) {
   const at = layout(state);
   const clip = `clip-${chart.id}`;
   const area = { x: at.left, y: at.top - 1, width: at.right - at.left, height: at.bottom - at.top + 2 };
-  const fillings = chart.series.filter((series) => series.mode === "bars");
+  const fillings = chart.series.filter(isFilled);
   const defs = svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", area)),
     ...fillings.map((series) => filling(fillId(chart, series), series.look)));
   const body = svg("g", { "clip-path": `url(#${clip})` });
@@ -202,7 +206,7 @@ function draw(state) {
     const g = svg("g", { class: "series", style: colour(series.look) });
     if (!state.hidden.has(series.name)) {
       const { spots, half } = spotsOf(state, series, at);
-      state.spots.push(...spots.filter(Boolean).map((spot) => (series.mode === "bars" ? { ...spot, half } : spot)));
+      state.spots.push(...spots.filter(Boolean).map((spot) => (isFilled(series) ? { ...spot, half } : spot)));
       const base = at.toY.at(chart.y.scale === "zero" ? 0 : back(chart.y)(at.y[0]));
       const parts = shapes(series, spots, { half, halo, base, rank: lines.indexOf(series), most: Math.floor((at.right - at.left) / 12), fill: `url(#${fillId(chart, series)})` });
       const styled = (some) => some.map((one) => { one.setAttribute("style", colour(series.look)); return one; });
@@ -219,7 +223,7 @@ function draw(state) {
   state.ring = svg("circle", { class: "ring", r: 7, cx: -99, cy: -99 });
   state.box = svg("rect", { class: "box", width: 0, height: 0 });
   const picture = svg("svg", { viewBox: `0 0 ${at.width} ${at.height}`, style: `font-size: ${at.size}px` },
-    defs, frame(state, at), marksOf(state, at), body, state.ring, state.box);
+    defs, frame(state, at), marksOf(state, at), body, stackTexts(state, at), state.ring, state.box);
   Object.assign(state, { at, picture });
   plot.replaceChildren(picture);
   legend(state);

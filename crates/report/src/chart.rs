@@ -13,10 +13,11 @@ mod json;
 
 pub(crate) use json::json;
 
-/// The scripts that draw the charts: axes, series, interaction, and the main script.
-const SCRIPTS: [&str; 4] = [
+/// The scripts that draw the charts: axes, series, stacks, interaction, and the main script.
+const SCRIPTS: [&str; 5] = [
     include_str!("chart/axes.js"),
     include_str!("chart/series.js"),
+    include_str!("chart/stack.js"),
     include_str!("chart/pointer.js"),
     include_str!("chart.js"),
 ];
@@ -124,6 +125,9 @@ pub enum Mode {
     Marks,
     /// Bars from zero, beside those of other series.
     Bars,
+    /// Bars on top of those of earlier series with this mode: each height is a part of the whole. Parts that are not
+    /// positive are not drawn. Needs [`Scale::Names`] below and [`Scale::Zero`] beside.
+    Stack,
 }
 
 /// Lower and upper ends of an interval for each point.

@@ -116,17 +116,33 @@ fn every_kind() -> Vec<Chart> {
             ],
             vec![series("", 0, Mode::Line, &tail)],
         ),
+        stack(names()),
     ]
+}
+
+/// A stack of three series; one of them has a part in the second stack only.
+fn stack(names: Axis) -> Chart {
+    let part = |name, look, points| series(name, look, Mode::Stack, points);
+    let all = vec![
+        part("entry", 0, &[(0.0, 10.0), (1.0, 20.0)]),
+        part("copy", 1, &[(1.0, 50.0)]),
+        part("return", 12, &[(0.0, 30.0), (1.0, 10.0)]),
+    ];
+    chart(
+        "Stack",
+        [names, Axis::new("clocks", Unit::Number, Scale::Zero)],
+        all,
+    )
 }
 
 #[test]
 fn every_kind_of_chart_is_data_and_has_a_caption_and_a_label() {
     let page = page(every_kind());
     let charts = data(&page);
-    assert_eq!(charts.len(), 6);
+    assert_eq!(charts.len(), 7);
     assert_eq!(charts[0]["series"][0]["name"], ODD);
     assert!(!page.contains("alert(1)</script>"));
-    assert_eq!(page.matches("<figcaption><h3>").count(), 6);
+    assert_eq!(page.matches("<figcaption><h3>").count(), 7);
     for chart in every_kind() {
         let label = format!("role=\"img\" aria-label=\"{}\"", chart.title);
         assert!(page.contains(&label), "{label}");
@@ -163,6 +179,10 @@ fn a_browser_draws_every_kind() {
         (
             "chart-0-4",
             ["marker large", "class=\"whisker ink\"", ">one</text>"],
+        ),
+        (
+            "chart-0-6",
+            ["class=\"bar\"", "class=\"parts\"", ">80</text>"],
         ),
     ] {
         for part in parts {
@@ -220,6 +240,7 @@ fn what_has_no_place_is_left_out() {
             Mode::Points,
             Mode::Marks,
             Mode::Bars,
+            Mode::Stack,
         ] {
             let one = series("odd", 0, mode, &points).with_halves(&[f64::NAN; 49]);
             let nothing = series("nothing", 1, mode, &[(f64::NAN, f64::NAN)]);
@@ -233,15 +254,15 @@ fn what_has_no_place_is_left_out() {
         Vec::new(),
     ));
     let page = page(charts);
-    assert_eq!(data(&page).len(), 21);
+    assert_eq!(data(&page).len(), 25);
     let Some(browser) = chromium() else {
         println!("skipped: no chromium in /usr/bin");
         return;
     };
     let (dom, log) = open(&browser, "odd", &page);
     assert_eq!(complaints(&log), [""; 0]);
-    drawn(&dom, 21);
-    for id in (0..21).map(|i| format!("chart-0-{i}")) {
+    drawn(&dom, 25);
+    for id in (0..25).map(|i| format!("chart-0-{i}")) {
         let drawing = drawing(&dom, &id);
         assert!(
             !drawing.contains("NaN") && !drawing.contains("Infinity"),
@@ -341,4 +362,57 @@ fn a_reader_points_hides_zooms_and_prints() {
     let (_, title) = dom.split_once("<title>").unwrap();
     let title = title.split('<').next().unwrap();
     assert_eq!(title, format!("said{}", " true".repeat(8)));
+}
+
+/// A script in the page that points at the parts of a stack and hides one, and writes the results into the page's title.
+const STACK_READER: &str = r#"<script>
+const said = [];
+const plot = document.getElementById("chart-0-0");
+const chart = plot.parentElement;
+const tip = chart.querySelector(".tip");
+const point = (x, y) => {
+  const box = plot.getBoundingClientRect();
+  const place = { clientX: box.left + x, clientY: box.top + y };
+  plot.dispatchEvent(new PointerEvent("pointermove", { ...place, pointerType: "mouse", bubbles: true }));
+  return tip.hidden ? "" : tip.textContent;
+};
+const parts = () => [...plot.querySelectorAll(".series")].map((one) => [...one.querySelectorAll("rect")].map((rect) =>
+  ["x", "y", "width", "height"].reduce((all, key) => ({ ...all, [key]: Number(rect.getAttribute(key)) }), {})));
+const middle = ({ x, y, width, height }) => point(x + width / 2, y + height / 2);
+const meets = (low, high) => Math.abs(high.y + high.height - low.y) < 0.2 && high.x === low.x && high.width === low.width;
+const texts = () => [...plot.querySelectorAll(".parts text")].map((one) => one.textContent);
+let [entry, copy, back] = parts();
+// Each part begins where the one below ends, and is as high as its value.
+said.push(entry.length === 2 && copy.length === 1 && back.length === 2);
+said.push(meets(entry[0], back[0]) && meets(entry[1], copy[0]) && meets(copy[0], back[1]));
+said.push(Math.abs(copy[0].height / entry[1].height - 2.5) < 0.05 && Math.abs(back[0].height / entry[0].height - 3) < 0.05);
+// A part is told with its share and the total.
+said.push(middle(copy[0]).includes("copy") && middle(copy[0]).includes("50") && middle(copy[0]).includes("62.5 %") && middle(copy[0]).includes("total80"));
+said.push(middle(back[0]).includes("75 %") && middle(back[0]).includes("total40"));
+// Above a stack its highest part is the nearest.
+said.push(point(back[1].x + 3, back[1].y - 5).includes("return"));
+said.push(texts().includes("80") && texts().includes("40") && texts().includes("50"));
+// The legend has the order of the stack. Without a part, those above it come down, and the shares stay those of the whole.
+const buttons = [...chart.querySelectorAll(".legend button")];
+said.push(buttons.map((one) => one.textContent).join() === "entry,copy,return");
+buttons[1].click();
+[entry, copy, back] = parts();
+said.push(copy.length === 0 && meets(entry[1], back[1]) && texts().includes("30"));
+said.push(middle(entry[1]).includes("25 %") && middle(entry[1]).includes("total80"));
+document.title = "said " + said.join(" ");
+</script></body>"#;
+
+#[test]
+fn a_reader_points_at_parts_of_a_stack_and_hides_one() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium in /usr/bin");
+        return;
+    };
+    let names = Axis::names("way", vec!["one".into(), "two".into()]);
+    let page = page(vec![stack(names)]).replace("</body>", STACK_READER);
+    let (dom, log) = open(&browser, "stack-reader", &page);
+    assert_eq!(complaints(&log), [""; 0]);
+    let (_, title) = dom.split_once("<title>").unwrap();
+    let title = title.split('<').next().unwrap();
+    assert_eq!(title, format!("said{}", " true".repeat(10)));
 }

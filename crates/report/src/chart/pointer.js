@@ -15,7 +15,8 @@ function nearest(state, { x, y }) {
   let least = reach * reach;
   for (const spot of state.spots) {
     const within = spot.half && Math.abs(spot.x - x) <= spot.half;
-    const away = within ? 0 : (spot.x - x) ** 2 + (spot.y - y) ** 2 * (spot.half ? 0 : 0.5) + (spot.series.mode === "points" ? 9 : 0);
+    const past = pastPart(spot, y) ** 2;
+    const away = past + (within ? 0 : (spot.x - x) ** 2 + (spot.y - y) ** 2 * (spot.half ? 0 : 0.5) + (spot.series.mode === "points" ? 9 : 0));
     if (away < least) { best = spot; least = away; }
   }
   return best;
@@ -25,6 +26,7 @@ function nearest(state, { x, y }) {
 function told(state, { series, i }) {
   const { x, y } = state.chart;
   const rows = [[x.title, tell(x, series.x[i])], [y.title, tell(y, series.y[i])]];
+  if (isStack(series)) rows.push(...partRows(state, series, i));
   const { interval } = series;
   if (interval && interval.low[i] !== interval.high[i]) {
     rows.push([interval.what, `${tell(y, interval.low[i])} – ${tell(y, interval.high[i])}`]);
@@ -34,7 +36,7 @@ function told(state, { series, i }) {
     const j = one.x.indexOf(series.x[i]);
     return j >= 0 && Number.isFinite(one.y[j]) ? [one.name, tell(y, one.y[j])] : null;
   });
-  return { rows, others: series.mode === "points" ? [] : others.filter(Boolean).slice(0, 10) };
+  return { rows, others: series.mode === "points" || isStack(series) ? [] : others.filter(Boolean).slice(0, 10) };
 }
 
 function show(state, spot) {

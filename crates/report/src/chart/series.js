@@ -1,7 +1,7 @@
 // Looks and shapes: colours, dashes and markers that distinguish series, also without colour, and the shapes of their
 // points.
 
-const COLOURS = 10;
+const COLOURS = 14;
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "14 4", "9 3 2 3 2 3"];
 const DENSE = 150;
 
@@ -89,6 +89,8 @@ function cloud(spots, look) {
   return layers.map((layer) => svg("path", { class: "cloud", d: layer.join("") }));
 }
 
+const isFilled = ({ mode }) => mode === "bars" || mode === "stack";
+
 function bars(spots, half, base, fill) {
   return spots.filter(Boolean).map(({ x, y }) =>
     svg("rect", { class: "bar", x: p(x - half), width: p(2 * half), y: p(Math.min(y, base)), height: p(Math.abs(base - y)), fill }));
@@ -100,6 +102,7 @@ function shapes(series, spots, { half, base, fill, halo, rank, most }) {
   const { look, mode } = series;
   const parts = { below: [], own: [], above: [] };
   if (mode === "points") return { ...parts, own: cloud(spots, look) };
+  if (mode === "stack") return { ...parts, own: partBars(spots, half, fill) };
   const whisker = whiskers(spots, mode === "line" || mode === "steps" ? 3 : 5);
   const wings = whisker ? [svg("path", { class: mode === "bars" || mode === "marks" ? "whisker ink" : "whisker", d: whisker })] : [];
   if (mode === "bars") return { ...parts, own: [...bars(spots, half, base, fill), ...wings] };
@@ -116,7 +119,7 @@ function shapes(series, spots, { half, base, fill, halo, rank, most }) {
 // Returns the symbol beside a name in the legend.
 function swatch(series, fill) {
   const { look, mode } = series;
-  const inside = mode === "bars"
+  const inside = isFilled(series)
     ? [svg("rect", { class: "bar", x: 7, y: 2, width: 20, height: 12, fill })]
     : [...(mode === "line" || mode === "steps" ? [svg("path", { class: "line", d: "M1,8H33", "stroke-dasharray": dash(look) })] : []),
       svg("path", { class: "marker", d: marker(look, 17, 8, 4) })];
