@@ -47,18 +47,25 @@ fn long(cell: &str) -> Option<&'static str> {
     (cell.len() > LONG).then_some("long")
 }
 
+/// Length in bytes above which the heading of a column wraps where the table would be too wide.
+const WORDS: usize = 16;
+
+fn head(name: &str) -> Option<&'static str> {
+    long(name).or((name.len() > WORDS).then_some("words"))
+}
+
 /// Returns a table and its note, without its heading.
 pub(crate) fn table(table: &Table) -> Markup {
     html! {
         @if !table.note.is_empty() { p.question { (unbroken(&table.note)) } }
         div.wide {
             table.numbers.figured {
-                thead { tr { @for name in &table.head { th class=[long(name)] { (name) } } } }
+                thead { tr { @for name in &table.head { th class=[head(name)] { (name) } } } }
                 tbody {
                     @for row in &table.rows {
                         tr {
                             @for (index, cell) in row.iter().enumerate() {
-                                @if index == 0 { th class=[long(cell)] scope="row" { (cell) } } @else { td { (cell) } }
+                                @if index == 0 { th class=[long(cell)] scope="row" { (unbroken(cell)) } } @else { td { (cell) } }
                             }
                         }
                     }

@@ -6,6 +6,26 @@ use fathom_platform::{Interface, Layer, Phase};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+mod body;
+mod charts;
+mod copies;
+mod cost;
+mod forms;
+mod latency;
+mod limits;
+mod machines;
+mod names;
+mod page;
+mod part;
+mod rises;
+mod scaling;
+mod text;
+mod tracing;
+mod words;
+
+pub use page::page;
+pub use text::text;
+
 /// What an I/O costs a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlatformReport {
@@ -216,13 +236,4 @@ pub fn interface(interface: Interface) -> &'static str {
         Interface::IoUringPolled => "io_uring, polled",
         Interface::IoUringSqThread => "io_uring, thread submits",
     }
-}
-
-/// TEMPORARY
-pub fn text(report: &PlatformReport, _screen: crate::screen::Screen) -> String {
-    format!("{report:#?}")
-}
-/// TEMPORARY
-pub fn page(_report: &PlatformReport) -> String {
-    String::new()
 }

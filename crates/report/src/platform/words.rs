@@ -1,0 +1,86 @@
+//! The heading and the result, in sentences.
+
+use super::forms::{percent, positive, rounded, time};
+use super::latency::own;
+use super::{Latency, PlatformReport, cost, limits};
+use crate::words::bytes;
+
+/// What a report is about.
+pub(super) fn heading(report: &PlatformReport) -> String {
+    let how = match report.measured {
+        true => "measured",
+        false => "modelled",
+    };
+    let size = size(report.block_bytes);
+    match report.subject.is_empty() {
+        true => format!("What a {size} read costs the machine, {how}"),
+        false => format!("What a {size} read costs on {}, {how}", report.subject),
+    }
+}
+
+/// A size before a noun, such as `4-KiB`.
+fn size(block_bytes: u64) -> String {
+    bytes(block_bytes).replace(' ', "-")
+}
+
+/// The result, in a few sentences.
+pub(super) fn verdict(report: &PlatformReport) -> String {
+    let latency = report
+        .latency
+        .iter()
+        .find_map(|one| of_latency(one, report));
+    let processor = of_processor(report, latency.is_some());
+    let first = match (latency, processor) {
+        (None, None) => None,
+        (Some(latency), Some(processor)) => Some(format!("{latency}; {processor}.")),
+        (Some(one), None) | (None, Some(one)) => Some(format!("{one}.")),
+    };
+    let most = limits::most(&report.scaling);
+    let told: Vec<String> = first.into_iter().chain(most).collect();
+    match told.is_empty() {
+        true if report.missing.is_empty() => "There is no figure.".to_owned(),
+        true => "Nothing could be measured; the list of what is missing says why, and what to do."
+            .to_owned(),
+        false => told.join(" "),
+    }
+}
+
+/// The time of a read, and the machine's part of it.
+fn of_latency(latency: &Latency, report: &PlatformReport) -> Option<String> {
+    let all = positive(latency.latency_ns)?;
+    let size = size(report.block_bytes);
+    let way = match report.latency.len() {
+        0 | 1 => String::new(),
+        _ => format!(" ({})", latency.path.words()),
+    };
+    let takes = format!("A {size} read{way} takes {}", time(all));
+    let Some(own) = own(latency) else {
+        return Some(takes);
+    };
+    Some(format!(
+        "{takes}, of which the machine takes {} ({})",
+        time(own),
+        percent(own / all)
+    ))
+}
+
+/// The rate of a processor.
+fn of_processor(report: &PlatformReport, named: bool) -> Option<String> {
+    let costs = report.costs.iter().zip(cost::rates(report));
+    let rates = costs.filter(|(cost, _)| cost.block_bytes == report.block_bytes);
+    let mut rates: Vec<f64> = rates.filter_map(|(_, rate)| rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let [low, high] = [rounded(*rates.first()?), rounded(*rates.last()?)];
+    let what = match named {
+        true => "a processor does".to_owned(),
+        false => "A processor does".to_owned(),
+    };
+    let them = match named {
+        true => "of them".to_owned(),
+        false => format!("{} reads", size(report.block_bytes)),
+    };
+    Some(match low == high {
+        true => format!("{what} {low} {them} a second"),
+        false => format!("{what} {low} to {high} {them} a second"),
+    })
+}
