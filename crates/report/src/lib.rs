@@ -4,7 +4,7 @@
 //! with its figures ([`html`]). For a run of a workload ([`run`]), for several runs compared ([`compare`]), for two block
 //! layers in turn ([`ab`]), for a study ([`rows`]) and for a reproduced paper ([`reproduce`]): text and page. For a
 //! campaign that measures the recall and the errors of the probes ([`accuracy`]): text. For the write-cost model of a drive
-//! ([`cost`]): text and page. Every figure is a
+//! ([`cost`]) and for what an I/O costs a machine ([`platform`]): text and page. Every figure is a
 //! [`mod@chart`] of series, which have intervals where they are known ([`with_halves`](chart::Series::with_halves)), every
 //! table of numbers a [`table::Table`]; text is laid out for the caller's terminal ([`screen`]).
 //!

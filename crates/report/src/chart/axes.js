@@ -139,3 +139,22 @@ function scaleOf(axis, range, [start, end]) {
   const near = (pixel) => Math.max(-1e5, Math.min(1e5, pixel));
   return { at: (value) => near(start + (f(value) - range[0]) * per), back: (pixel) => b(range[0] + (pixel - start) / per), span: (pixel) => range[0] + (pixel - start) / per };
 }
+
+// Wraps text to lines of at most `most` pixels, or of one word.
+function folded(text, most, font) {
+  return text.split(" ").reduce((lines, word) => {
+    const last = lines[lines.length - 1];
+    const fits = last !== undefined && textWidth(`${last} ${word}`, font) <= most;
+    return fits ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, word];
+  }, []);
+}
+
+// Rotates names that do not fit side by side. The angle is as steep as the space on the left requires; if names would still
+// touch, some are dropped. `deep` is the height below the axis.
+function turned(ticks, size) {
+  const room = ticks.length > 1 ? ticks[1].x - ticks[0].x : Infinity;
+  const turn = highest(ticks.map(({ x, width }) => Math.acos(Math.max(0, Math.min(0.64, (x - 4) / width)))));
+  const step = Math.ceil((size + 2) / Math.sin(turn) / room);
+  const kept = ticks.filter((_, i) => i % step === 0);
+  return { ticks: kept, turn, deep: highest(kept.map(({ width }) => width)) * Math.sin(turn) };
+}

@@ -39,7 +39,7 @@ fn latency_chart(all: &[Latency]) -> Option<Chart> {
             all.iter()
                 .flat_map(|one| one.phases.values().copied().chain(latency::others(one))),
         ),
-        x: Axis::names("", latency::named(all).each),
+        x: Axis::names("way of the read", latency::named(all).each),
         y: Axis::new("latency", Unit::Ns, Scale::Zero),
         series,
         ..Chart::default()
@@ -70,7 +70,7 @@ fn cost_chart(all: &[Cost], work: Work) -> Option<Chart> {
             all.iter()
                 .flat_map(|one| one.layers.values().copied().chain(cost::others(one))),
         ),
-        x: Axis::names("", cost::named(all).each),
+        x: Axis::names("way of the read", cost::named(all).each),
         y: Axis::new(work.name(), unit, Scale::Zero),
         series,
         ..Chart::default()

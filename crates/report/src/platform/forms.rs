@@ -81,17 +81,20 @@ pub(super) fn whole(value: f64) -> String {
 
 /// Formats a small number with its fraction.
 pub(super) fn decimal(value: f64) -> String {
-    match value.is_finite() {
-        true => number((value * 1e3).round() / 1e3),
-        false => NONE.to_owned(),
+    match value {
+        value if !value.is_finite() => NONE.to_owned(),
+        // A small number keeps its digits.
+        value if value.abs() < 0.1 => number(value),
+        value => number((value * 1e3).round() / 1e3),
     }
 }
 
 /// Formats a number with its fraction if it is small enough for that to matter.
 pub(super) fn several(value: f64) -> String {
-    match value.abs() < 100.0 {
-        true => decimal((value * 1e2).round() / 1e2),
-        false => whole(value),
+    match value {
+        value if value > 0.0 && value < 0.005 => "<0.01".to_owned(),
+        value if value.abs() < 100.0 => decimal((value * 1e2).round() / 1e2),
+        value => whole(value),
     }
 }
 
@@ -167,6 +170,8 @@ mod tests {
         assert_eq!([time(-1_279.0), whole(-1_234.4)], ["-1.28 µs", "-1,234"]);
         assert_eq!(whole(1e300), "1.0000e300");
         assert_eq!([percent(0.017), percent(0.1378)], ["1.7 %", "14 %"]);
+        assert_eq!([several(0.0003), several(0.0)], ["<0.01", "0"]);
+        assert_eq!([decimal(0.000_25), decimal(2.1044)], ["2.5000e-4", "2.104"]);
         assert_eq!([percent(0.9987), percent(0.99999)], ["99.9 %", ">99.9 %"]);
         assert_eq!([percent(1.0), percent(1.214)], ["100 %", "121 %"]);
         assert_eq!(
