@@ -42,6 +42,7 @@ mod host;
 mod journal;
 mod layer;
 mod machine;
+pub mod measured;
 mod metadata;
 mod model;
 mod mount;

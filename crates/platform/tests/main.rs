@@ -9,6 +9,7 @@
 
 mod cache;
 mod list;
+mod measured;
 mod model;
 mod moves;
 mod program;
