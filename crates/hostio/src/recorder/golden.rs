@@ -152,6 +152,14 @@ fn printed(name: &str) -> Vec<Record> {
     records.collect()
 }
 
+/// Fails at the first difference.
+fn compare(ours: &[Record], theirs: &[Record], name: &str) {
+    assert_eq!(ours.len(), theirs.len(), "{name}");
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        assert_eq!(ours, theirs, "{name}");
+    }
+}
+
 #[test]
 fn every_event_is_the_one_that_the_kernel_prints() {
     for (name, count) in [
@@ -167,10 +175,7 @@ fn every_event_is_the_one_that_the_kernel_prints() {
         } = decoded(name, &[]);
         assert_eq!((lost, cpus), (0, 2), "{name}");
         let printed = printed(name);
-        assert_eq!(records.len(), printed.len(), "{name}");
-        for (ours, theirs) in records.iter().zip(&printed) {
-            assert_eq!(ours, theirs, "{name}");
-        }
+        compare(&records, &printed, name);
         assert_eq!(records.len(), count, "{name}");
     }
 }
@@ -184,7 +189,7 @@ fn what_did_not_fit_is_told_with_its_number() {
         .records
         .into_iter()
         .partition(|record| matches!(record.event, Event::Lost { .. }));
-    assert_eq!(records, printed("lost"));
+    compare(&records, &printed("lost"), "lost");
     assert_eq!(lost.len(), 2);
     for (record, Lost { cpu, events }) in lost.iter().zip(counted) {
         let count = Some(events);
