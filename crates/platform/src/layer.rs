@@ -117,6 +117,21 @@ impl Phase {
         Self::Return,
     ];
 
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Entry => "entry",
+            Self::FileSystem => "file-system",
+            Self::Block => "block",
+            Self::Adapter => "adapter",
+            Self::Transfer => "transfer",
+            Self::Device => "device",
+            Self::Completion => "completion",
+            Self::Wake => "wake",
+            Self::Return => "return",
+        }
+    }
+
     /// The name for people.
     pub fn words(self) -> &'static str {
         match self {

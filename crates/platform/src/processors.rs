@@ -102,7 +102,7 @@ impl Processors {
         };
         let processor = &mut all[index];
         processor.free = processor.free.max(processor.threads_at(now)) + takes;
-        processor.busy = processor.busy + takes;
+        processor.busy += takes;
         Booking {
             processor: index as u32,
             end: processor.free,
@@ -116,8 +116,8 @@ impl Processors {
         let index = index as usize % all.len();
         let processor = &mut all[index];
         processor.interrupted_until = processor.interrupted_until.max(now) + takes;
-        processor.interrupts = processor.interrupts + takes;
-        processor.busy = processor.busy + takes;
+        processor.interrupts += takes;
+        processor.busy += takes;
         self.since_origin(processor.interrupted_until)
     }
 

@@ -353,19 +353,6 @@ mod tests {
         assert!("0MB/s".parse::<Rate>().is_err());
     }
 
-    #[test]
-    fn a_clock_rate_converts_clocks_and_times() {
-        let clock: Frequency = "2.93GHz".parse().unwrap();
-        assert_eq!(clock.to_string(), "2930MHz");
-        // 924 clocks are 315.36 ns.
-        assert_eq!(clock.time_of(924), Dur(315));
-        assert_eq!(clock.clocks_in(Dur::us(10)), 29_300);
-        assert_eq!(clock.time_of(u64::MAX), Dur(6_295_817_090_003_259_937));
-        assert!("0GHz".parse::<Frequency>().is_err());
-        let said = "3".parse::<Frequency>().unwrap_err().to_string();
-        assert_eq!(said, "`3` has no unit: give one, such as 3GHz");
-    }
-
     /// fio, HOWTO, "Parameter types": "k, m, g, t, p" with `kb_base=1024` are powers of 1024; coreutils, "Block size": K, M, G, T.
     #[test]
     fn a_letter_alone_is_a_power_of_1024() {

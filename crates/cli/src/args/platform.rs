@@ -2,17 +2,32 @@
 
 use super::value::seed;
 use clap::Args;
-use fathom_base::Bytes;
+use fathom_base::{Bytes, Dur};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlatformArgs {
-    /// Show what this modelled platform does: NAME or FILE.toml with ,KEY=VALUE,...; `fathom list platforms` shows all
+    /// Block devices or files to read, on this machine; nothing is written to them
+    #[arg(required_unless_present = "model", conflicts_with_all = ["model", "drive"])]
+    pub(crate) target: Vec<PathBuf>,
+    /// Show what this modelled platform does instead: NAME or FILE.toml with ,KEY=VALUE,...; `fathom list platforms` shows
+    /// all
     #[arg(long, value_name = "PLATFORM")]
-    pub(crate) model: String,
+    pub(crate) model: Option<String>,
     /// Another drive behind its adapters than the platform's: model:NAME
     #[arg(long, value_name = "DRIVE")]
     pub(crate) drive: Option<String>,
+    /// The time of each part of a measurement; there are about 60
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "500ms",
+        conflicts_with = "model"
+    )]
+    pub(crate) time: Dur,
+    /// Do not record the kernel's events: no layers and phases, and no need of root
+    #[arg(long, conflicts_with = "model")]
+    pub(crate) no_trace: bool,
     /// The length of a read
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
     pub(crate) bs: Bytes,

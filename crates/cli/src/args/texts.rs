@@ -92,12 +92,21 @@ Examples:
   fathom write-cost /mnt/data --size 4GiB --block 4MiB";
 
 pub(super) const PLATFORM: &str = "\
-Runs random reads on a modelled host (ssd-ready-platforms): the latency of one read by phase, the
-clocks of a read by layer with a processor saturated, for each interface, and the rate over the
-number of I/Os in flight until it no longer rises, with what limits it then. A platform file has the
-clocks of each layer, the interrupts, the adapters and the drives behind them.
+Random reads, on this machine or on a modelled one: the latency of one read by phase, the clocks of
+a read by layer with a processor saturated, for each interface, the cost of copies, and the rate over
+threads, processors and drives until something limits it.
+
+On this machine: targets are opened for reading only. Buffered reads drop the target's pages from the
+page cache. Layers and phases come from the kernel's tracepoints, in a private instance of tracing
+that is removed at the end (root, tracefs); what recording costs is measured and subtracted. Without
+them the rest is measured, and what is missing is said. An idle machine gives better figures.
+
+On a modelled one: a platform file has the clocks of each layer, the interrupts, the adapters and the
+drives behind them.
 
 Examples:
+  fathom platform /dev/nvme0n1 --out runs/here
+  fathom platform /mnt/data/file --no-trace
   fathom platform --model x5570-sas --out runs/platform
   fathom platform --model x5570-sas,cores=1,drives=3,interrupts.count=2,interrupts.time=20us
   fathom explain x5570-sas > mine.toml";

@@ -4,9 +4,13 @@ use super::save::written;
 use crate::args::PlatformArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
-use fathom_lab::platform::{ModelOptions, StandError, model, platform};
+use fathom_lab::platform::{
+    MeasureError, MeasureOptions, ModelOptions, Sample, StandError, measure, measured_platform,
+    model, platform, table,
+};
 use fathom_lab::replay::RunError;
-use fathom_lab::store::{self, PLATFORM_FILE, REPORT_FILE, SetKind};
+use fathom_lab::store::{self, PLATFORM_FILE, PLATFORM_TOML, REPORT_FILE, SAMPLES_FILE, SetKind};
+use fathom_lab::target::TargetError;
 use fathom_platform::Platform;
 use fathom_report::platform::{PlatformReport, page, text};
 use std::path::Path;
@@ -15,7 +19,10 @@ pub(super) fn run(args: &PlatformArgs) -> Result<Exit, Failure> {
     if let Some(dir) = &args.out {
         store::check_output(dir, SetKind::Platform)?;
     }
-    let platform = behind(&args.model, args.drive.as_deref())?;
+    let Some(name) = &args.model else {
+        return here(args);
+    };
+    let platform = behind(name, args.drive.as_deref())?;
     watch::listen()?;
     let options = ModelOptions {
         block: args.bs,
@@ -23,8 +30,33 @@ pub(super) fn run(args: &PlatformArgs) -> Result<Exit, Failure> {
         stop: watch::interrupted,
     };
     match model(&platform, options, &part(args.quiet)) {
-        Ok(found) => show(args, &found),
+        Ok(found) => show(args, &found, &[]),
         Err(error) => ended(error),
+    }
+}
+
+/// Measures this machine.
+fn here(args: &PlatformArgs) -> Result<Exit, Failure> {
+    watch::listen()?;
+    let options = MeasureOptions {
+        targets: args.target.clone(),
+        block: args.bs,
+        time: args.time,
+        trace: !args.no_trace,
+        seed: args.seed,
+        stop: watch::interrupted,
+    };
+    match measure(&options, &part(args.quiet)) {
+        Ok(found) => show(args, &found.report, &found.samples),
+        Err(MeasureError::Interrupted) => {
+            out::note("Interrupted; nothing is kept.");
+            Ok(Exit::Negative)
+        }
+        Err(MeasureError::Host(error)) => Err(TargetError::from(error).into()),
+        Err(error) => Err(Failure::input(
+            "fathom::platform::failed",
+            error.to_string(),
+        )),
     }
 }
 
@@ -66,8 +98,8 @@ pub(super) fn ended(error: StandError) -> Result<Exit, Failure> {
 }
 
 /// Prints and saves the result. Prints it even if it cannot be saved.
-fn show(args: &PlatformArgs, found: &PlatformReport) -> Result<Exit, Failure> {
-    let saved = args.out.as_deref().map(|dir| save(dir, found));
+fn show(args: &PlatformArgs, found: &PlatformReport, samples: &[Sample]) -> Result<Exit, Failure> {
+    let saved = args.out.as_deref().map(|dir| save(dir, found, samples));
     let after = match &saved {
         Some(Ok(message)) => format!("\n{message}\n"),
         _ => String::new(),
@@ -80,12 +112,25 @@ fn show(args: &PlatformArgs, found: &PlatformReport) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn save(dir: &Path, found: &PlatformReport) -> Result<String, Failure> {
+/// Writes the report and the page, and of a measurement the platform file and the samples.
+fn save(dir: &Path, found: &PlatformReport, samples: &[Sample]) -> Result<String, Failure> {
     let (json, html) = (out::versioned(found)?, page(found));
-    let files = [
-        (PLATFORM_FILE, json.as_bytes()),
-        (REPORT_FILE, html.as_bytes()),
-    ];
-    store::write_whole(dir, &files)?;
-    Ok(written(dir, &files.map(|(name, _)| name)))
+    let mut files = vec![(PLATFORM_FILE, json.into_bytes())];
+    if let Some(platform) = measured_platform(found).filter(|_| found.measured) {
+        files.push((PLATFORM_TOML, platform.to_toml().into_bytes()));
+    }
+    if !samples.is_empty() {
+        let table = table(samples);
+        let table = table
+            .map_err(|error| Failure::input("fathom::platform::samples", error.to_string()))?;
+        files.push((SAMPLES_FILE, table));
+    }
+    files.push((REPORT_FILE, html.into_bytes()));
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let bytes: Vec<(&'static str, &[u8])> = files
+        .iter()
+        .map(|(name, bytes)| (*name, &bytes[..]))
+        .collect();
+    store::write_whole(dir, &bytes)?;
+    Ok(written(dir, &names))
 }

@@ -9,11 +9,13 @@ mod asked;
 mod hosted;
 mod kept;
 mod misfit;
+mod on_model;
 mod requests;
 mod run;
 mod source;
 
 pub use asked::asked;
 pub use misfit::Misfit;
+pub use on_model::run_model;
 pub(crate) use requests::read_responses;
-pub use run::{Plan, RunError, Seen, Watch, check, prepared, run, run_model};
+pub use run::{Plan, RunError, Seen, Watch, check, prepared, run};

@@ -1,6 +1,5 @@
 //! Runs a plan: opens the workload, sets up the block layer, plays the accesses and collects the figures.
 
-use super::hosted::hosted;
 use super::kept::Kept;
 use super::misfit::Misfit;
 use super::requests::RequestFile;
@@ -14,7 +13,7 @@ use fathom_block::Subject;
 use fathom_block::{DeviceInfo, IoError, IoErrorKind, Narrow};
 use fathom_hostio::HostError;
 use fathom_iosched::{BlockQueue, QueueConfig};
-use fathom_model::{Drive, Model};
+use fathom_model::Drive;
 use fathom_run::{CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecord, prepare};
 use fathom_ssd::reshape::Counters;
 use std::num::NonZeroU32;
@@ -222,63 +221,6 @@ pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, R
     let mut drive = drive;
     prepare(&mut drive, state, seed).map_err(RunError::Prepare)?;
     Ok(drive)
-}
-
-/// Runs a plan on a modelled drive that is already preconditioned; with a platform on as many of them as it has. If
-/// `requests` is given, that set receives a file of every access.
-///
-/// # Errors
-/// [`RunError`].
-pub fn run_model(
-    model: &Model,
-    drive: Drive,
-    plan: &Plan,
-    requests: Option<&mut Staging>,
-    watch: Watch<'_>,
-) -> Result<RunRecord, RunError> {
-    let mut drive = match plan.workload.wants()?.data {
-        true => drive.keep_data(),
-        false => drive,
-    };
-    if let Some(platform) = &plan.platform {
-        return Ok(of_model(
-            model,
-            hosted(platform, drive, plan, requests, watch)?,
-        ));
-    }
-    let record = of_model(model, run(&mut drive, plan, requests, watch)?);
-    Ok(RunRecord {
-        wear: drive.wear(),
-        ..record
-    })
-}
-
-/// Completes the record of a run on a model: the drive's file and the warnings.
-fn of_model(model: &Model, record: RunRecord) -> RunRecord {
-    RunRecord {
-        drive: Some(model.to_toml()),
-        warnings: empty_flash(model, &record).into_iter().collect(),
-        ..record
-    }
-}
-
-/// Warns that a run on an empty drive shows no flash reads and no garbage collection.
-fn empty_flash(model: &Model, record: &RunRecord) -> Option<String> {
-    let empty = record.plan.precondition == Precondition::Fresh && model.starts_empty();
-    let missing = match (&record.totals.reads, &record.totals.writes) {
-        _ if !empty => return None,
-        (Some(_), Some(_)) => {
-            "reads of what was never written take no time in flash, and writes replace nothing"
-        }
-        (Some(_), None) => "reads of what was never written take no time in flash",
-        (None, Some(_)) => {
-            "writes replace nothing, so that no data is moved before the drive is full"
-        }
-        (None, None) => return None,
-    };
-    Some(format!(
-        "The drive began empty: {missing}. `--precondition filled` fills it first."
-    ))
 }
 
 /// Checks a program against a drive before the drive is touched: no job may reach beyond the drive's end, and block sizes

@@ -250,6 +250,13 @@ impl Metric {
                 (left > 0.0 && busy > 0.0).then(|| left / busy)
             }
             Self::Iops => (seconds > 0.0).then(|| totals.count() as f64 / 1e3 / seconds),
+            _ => self.of_host(record),
+        }
+    }
+
+    /// Returns the value of a metric of the host; `None` if it was not charged.
+    fn of_host(self, record: &RunRecord) -> Option<f64> {
+        match self {
             Self::Latency => Some(host(record)?.latency_ns()? / 1e3),
             Self::PlatformLatency => Some(host(record)?.platform_ns()? / 1e3),
             Self::PlatformShare => {
@@ -260,12 +267,13 @@ impl Metric {
             Self::UncachedReadClocks => clocks(record, Layer::UncachedReads),
             Self::FileSystemClocks => clocks(record, Layer::FileSystem),
             Self::CopyClocksPerByte => {
-                let bytes = totals.all.map_or(0, |side| side.bytes);
+                let bytes = record.totals.all.map_or(0, |side| side.bytes);
                 let all = clocks(record, Layer::Copy)? * host(record)?.ios as f64;
                 (bytes > 0).then(|| all / bytes as f64)
             }
             Self::ContextSwitchClocks => clocks(record, Layer::ContextSwitch),
             Self::Utilisation => Some(100.0 * host(record)?.utilisation()),
+            _ => None,
         }
     }
 

@@ -25,13 +25,17 @@ pub const RESULTS_FILE: &str = "results.json";
 pub const COST_FILE: &str = "write-cost.json";
 /// What an I/O costs a machine: everything measured or modelled.
 pub const PLATFORM_FILE: &str = "platform.json";
+/// The platform file of a measured machine.
+pub const PLATFORM_TOML: &str = "platform.toml";
+/// The samples of such a measurement.
+pub const SAMPLES_FILE: &str = "samples.parquet";
 /// The sums of the files beside it.
 pub const SUMS_FILE: &str = "sums.txt";
 /// A trace before it is renamed.
 pub(crate) const TRACE_FILE: &str = "trace";
 
 /// All names that a file can have in a staging directory.
-pub(super) const NAMES: [&str; 12] = [
+pub(super) const NAMES: [&str; 14] = [
     RECORD_FILE,
     PROFILE_FILE,
     RUN_FILE,
@@ -43,6 +47,8 @@ pub(super) const NAMES: [&str; 12] = [
     RESULTS_FILE,
     COST_FILE,
     PLATFORM_FILE,
+    PLATFORM_TOML,
+    SAMPLES_FILE,
     TRACE_FILE,
 ];
 

@@ -1,8 +1,8 @@
 //! The kinds of file sets. A directory holds only one kind.
 
 use super::names::{
-    AB_FILE, CELLS_FILE, COST_FILE, PLATFORM_FILE, PROFILE_FILE, RECORD_FILE, REQUESTS_FILE,
-    RESULTS_FILE, RUN_FILE, SUMMARY_FILE,
+    AB_FILE, CELLS_FILE, COST_FILE, PLATFORM_FILE, PLATFORM_TOML, PROFILE_FILE, RECORD_FILE,
+    REQUESTS_FILE, RESULTS_FILE, RUN_FILE, SAMPLES_FILE, SUMMARY_FILE,
 };
 
 /// Kind of a set of files.
@@ -47,7 +47,7 @@ impl SetKind {
             Self::Study => &[SUMMARY_FILE, CELLS_FILE],
             Self::Paper => &[RESULTS_FILE],
             Self::WriteCost => &[COST_FILE],
-            Self::Platform => &[PLATFORM_FILE],
+            Self::Platform => &[PLATFORM_FILE, PLATFORM_TOML, SAMPLES_FILE],
             Self::Comparison => &[],
         }
     }

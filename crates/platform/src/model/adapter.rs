@@ -26,7 +26,7 @@ impl Ceiling {
         let per_second = u128::from(per_second.max(1));
         self.rest = exact % per_second;
         let interval = u64::try_from(exact / per_second).unwrap_or(u64::MAX);
-        self.next = self.next + Dur(interval);
+        self.next += Dur(interval);
         leaves
     }
 }

@@ -36,7 +36,7 @@ impl HostWork {
     pub(super) fn take(&mut self, phase: Phase, time: Dur) {
         if time > Dur::ZERO {
             let sum = self.phases.entry(phase).or_default();
-            *sum = *sum + time;
+            *sum += time;
         }
     }
 

@@ -1,0 +1,186 @@
+//! The targets, and loads on them.
+
+use super::MeasureOptions;
+use super::error::MeasureError;
+use super::traced::{self, Trace};
+use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, run};
+use fathom_hostio::{HostError, Inspection, Kind, inspect};
+use fathom_platform::Interface;
+use fathom_report::platform::{Missing, Path};
+use rustix::thread::{Timespec, nanosleep};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A target with less than this is refused: its reads would be served from a cache, or hit the same blocks.
+const BYTES_MIN: u64 = 16 << 20;
+/// Time between two looks at the kernel's buffers and at Ctrl-C.
+const PAUSE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 5_000_000,
+};
+
+/// A way of reads to the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Direct,
+    Buffered,
+}
+
+impl Way {
+    pub(super) const ALL: [Self; 2] = [Self::Direct, Self::Buffered];
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Buffered => "buffered",
+        }
+    }
+
+    pub(super) fn caching(self) -> Caching {
+        match self {
+            Self::Direct => Caching::Direct,
+            Self::Buffered => Caching::Miss,
+        }
+    }
+}
+
+/// What is measured, and what is known of it.
+pub(super) struct Bench<'a> {
+    pub(super) options: &'a MeasureOptions,
+    pub(super) clock: &'a ClockFacts,
+    pub(super) targets: Vec<Inspection>,
+    /// The processors that this process may use.
+    pub(super) cpus: Vec<u32>,
+    /// Why there are no layers and phases.
+    untraced: Option<Missing>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(
+        options: &'a MeasureOptions,
+        clock: &'a ClockFacts,
+    ) -> Result<Self, MeasureError> {
+        let targets = options.targets.iter();
+        let targets = targets
+            .map(|path| checked(path))
+            .collect::<Result<_, _>>()?;
+        let mut bench = Self {
+            options,
+            clock,
+            targets,
+            cpus: traced::allowed_cpus(),
+            untraced: None,
+        };
+        bench.untraced = traced::obstacle(&bench);
+        Ok(bench)
+    }
+
+    pub(super) fn subject(&self) -> String {
+        let paths = self.targets.iter().map(|t| t.path.display().to_string());
+        paths.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Clocks in a second, if the counter can be used.
+    pub(super) fn clock_hz(&self) -> Option<u64> {
+        let hz = self.clock.tsc_hz.filter(|_| self.clock.usable());
+        hz.map(|hz| hz.round() as u64)
+    }
+
+    /// Clocks in a nanosecond; 1 if there is no counter, so that costs are nanoseconds.
+    pub(super) fn clocks_per_ns(&self) -> f64 {
+        self.clock_hz().map_or(1.0, |hz| hz as f64 / 1e9)
+    }
+
+    pub(super) fn untraced(&self) -> Option<Missing> {
+        self.untraced.clone()
+    }
+
+    pub(super) fn is_traced(&self) -> bool {
+        self.untraced.is_none()
+    }
+
+    /// The way of an interface to the first target.
+    pub(super) fn path(&self, engine: Engine, way: Way) -> Path {
+        Path {
+            interface: interface(engine),
+            buffered: way == Way::Buffered,
+            file_system: self.targets.first().is_some_and(|t| t.kind == Kind::File),
+        }
+    }
+
+    /// A load on the first target, by one thread on the first processor.
+    pub(super) fn load(&self, engine: Engine, way: Way) -> LoadConfig {
+        let first = self.targets.first().map(|target| target.path.clone());
+        LoadConfig {
+            engine,
+            caching: way.caching(),
+            block_bytes: self.options.block.0,
+            cpus: self.cpus.first().copied().into_iter().collect(),
+            sq_cpu: self.cpus.last().copied().filter(|_| self.cpus.len() > 1),
+            time_max: self.options.time,
+            seed: self.options.seed,
+            ..LoadConfig::new(first.unwrap_or_default())
+        }
+    }
+
+    /// Runs a load until its end, or until the user ends it. With a recording, its buffers are emptied meanwhile.
+    pub(super) fn run(
+        &self,
+        config: &LoadConfig,
+        mut trace: Option<&mut Trace>,
+    ) -> Result<LoadReport, MeasureError> {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let load = scope.spawn(|| run(config, self.clock, &stop));
+            let mut drained: Result<(), HostError> = Ok(());
+            while !load.is_finished() {
+                let _woken_early_is_fine = nanosleep(&PAUSE);
+                if let (Some(trace), Ok(())) = (trace.as_deref_mut(), &drained) {
+                    drained = trace.drain();
+                }
+                if (self.options.stop)() || drained.is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            let report = load.join().map_err(|_| MeasureError::Ended)??;
+            drained?;
+            Ok(report)
+        })
+    }
+
+    /// Ends the measurement if the user asked for it.
+    pub(super) fn go_on(&self) -> Result<(), MeasureError> {
+        match (self.options.stop)() {
+            true => Err(MeasureError::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+fn checked(path: &std::path::Path) -> Result<Inspection, HostError> {
+    let found = inspect(path)?;
+    let unsuitable = |what: String, advice| HostError::Unsuitable {
+        path: path.to_owned(),
+        what,
+        advice,
+    };
+    if found.kind == Kind::Directory {
+        let advice = "name a block device, or a file of at least 16 MiB in it (fallocate -l 1G FILE and write it once)";
+        return Err(unsuitable("it is a directory".into(), advice));
+    }
+    if found.size_bytes < BYTES_MIN {
+        let what = format!("it has {} bytes", found.size_bytes);
+        return Err(unsuitable(what, "name one of at least 16 MiB"));
+    }
+    Ok(found)
+}
+
+/// The name of an engine in platform files.
+pub(super) fn interface(engine: Engine) -> Interface {
+    match engine {
+        Engine::Pread => Interface::Pread,
+        Engine::Libaio => Interface::Libaio,
+        Engine::IoUring => Interface::IoUring,
+        Engine::IoUringPolled => Interface::IoUringPolled,
+        Engine::IoUringSqThread => Interface::IoUringSqThread,
+    }
+}

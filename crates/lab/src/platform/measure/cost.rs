@@ -1,0 +1,204 @@
+//! The clocks of a read with a processor saturated, by interface and by layer.
+
+use super::bench::{Bench, Way};
+use super::error::MeasureError;
+use super::or_missing;
+use super::traced::Trace;
+use fathom_hostio::load::{Engine, LoadConfig, LoadReport};
+use fathom_platform::{Layer, measured};
+use fathom_report::platform::{Cost, PlatformReport, Tracing};
+use fathom_stats::batches::half_width;
+use std::collections::BTreeMap;
+
+/// I/Os in flight: as many threads with `pread`.
+const DEPTH: u32 = 32;
+/// Rounds of a cost, for its interval.
+const ROUNDS: usize = 3;
+
+/// Measures every engine on every way that it has.
+pub(super) fn costs(
+    bench: &Bench<'_>,
+    report: &mut PlatformReport,
+    part: &dyn Fn(&str),
+) -> Result<(), MeasureError> {
+    for way in Way::ALL {
+        for engine in Engine::ALL {
+            // Buffered reads of libaio block in the submission; polling is for direct reads only.
+            let both = matches!(engine, Engine::Pread | Engine::IoUring);
+            if way == Way::Buffered && !both {
+                continue;
+            }
+            let name = format!("{engine}, {}", way.words());
+            part(&format!(
+                "clocks of a read with a processor saturated: {name}"
+            ));
+            let found = cost(bench, engine, way);
+            report
+                .costs
+                .extend(or_missing(found, &name, &mut report.missing)?);
+            bench.go_on()?;
+        }
+    }
+    Ok(())
+}
+
+/// The load that saturates a processor.
+fn saturating(bench: &Bench<'_>, engine: Engine, way: Way) -> LoadConfig {
+    let (threads, depth) = match engine {
+        Engine::Pread => (DEPTH, 1),
+        _ => (1, DEPTH),
+    };
+    LoadConfig {
+        threads,
+        depth,
+        ..bench.load(engine, way)
+    }
+}
+
+/// What a load used.
+struct Used {
+    iops: f64,
+    /// Nanoseconds of processor time of an I/O, in the threads of the load and those of the kernel that work for them.
+    cpu_ns: f64,
+    /// The same of the threads of the load alone.
+    own_ns: f64,
+    switches: f64,
+    calls: f64,
+    utilisation: f64,
+}
+
+fn used(report: &LoadReport) -> Used {
+    let threads = &report.threads;
+    let sum = |of: &dyn Fn(&fathom_hostio::load::ThreadLoad) -> u64| -> f64 {
+        threads.iter().map(of).sum::<u64>() as f64
+    };
+    let ios = sum(&|thread| thread.ios).max(1.0);
+    let own = sum(&|thread| thread.usage.cpu_ns);
+    let kernel = sum(&|thread| thread.kernel_threads.iter().map(|k| k.cpu_ns).sum());
+    let walls = threads.iter().map(|thread| thread.usage.wall_ns);
+    let wall = walls.max().unwrap_or_default().max(1) as f64;
+    let switches = sum(&|t| t.usage.voluntary_switches + t.usage.involuntary_switches);
+    Used {
+        iops: ios * 1e9 / wall,
+        cpu_ns: (own + kernel) / ios,
+        own_ns: own / ios,
+        switches: switches / ios,
+        calls: sum(&|thread| thread.calls) / ios,
+        utilisation: own / wall,
+    }
+}
+
+fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureError> {
+    let config = saturating(bench, engine, way);
+    let mut rounds = Vec::new();
+    for round in 0..ROUNDS {
+        let config = LoadConfig {
+            seed: config.seed.wrapping_add(round as u64),
+            ..config.clone()
+        };
+        rounds.push(used(&bench.run(&config, None)?));
+        bench.go_on()?;
+    }
+    let unit = bench.clocks_per_ns();
+    let clocks: Vec<f64> = rounds.iter().map(|round| round.cpu_ns * unit).collect();
+    let mean = |of: fn(&Used) -> f64| rounds.iter().map(of).sum::<f64>() / ROUNDS as f64;
+    let untraced = Used {
+        iops: mean(|round| round.iops),
+        cpu_ns: mean(|round| round.cpu_ns),
+        own_ns: mean(|round| round.own_ns),
+        switches: mean(|round| round.switches),
+        calls: mean(|round| round.calls),
+        utilisation: mean(|round| round.utilisation),
+    };
+    let middle = untraced.cpu_ns * unit;
+    let half = half_width(&clocks, ROUNDS);
+    let mut found = Cost {
+        path: bench.path(engine, way),
+        block_bytes: bench.options.block.0,
+        depth: DEPTH,
+        iops: untraced.iops,
+        clocks: middle,
+        interval: half.map(|half| [middle - half, middle + half]),
+        switches: Some(untraced.switches),
+        system_calls: Some(untraced.calls),
+        utilisation: untraced.utilisation,
+        ..Cost::default()
+    };
+    if bench.is_traced() {
+        add_layers(bench, &mut found, &config, &untraced)?;
+    }
+    Ok(found)
+}
+
+/// Traces the same load and adds the clocks of each layer, without the cost of the events in it.
+fn add_layers(
+    bench: &Bench<'_>,
+    found: &mut Cost,
+    config: &LoadConfig,
+    untraced: &Used,
+) -> Result<(), MeasureError> {
+    let mut trace = Trace::start_clocks(bench, config.engine)?;
+    let config = LoadConfig {
+        clock: trace.stamp_clock(),
+        ..config.clone()
+    };
+    let report = bench.run(&config, Some(&mut trace))?;
+    let traced = used(&report);
+    let load = trace.load(&report);
+    let recorded = trace.finish()?;
+    let load = measured::Load {
+        cpus: recorded.cpus,
+        ..load
+    };
+    let clocks = measured::clocks(&recorded.records, &load);
+    let unit = trace_unit(bench, &report);
+    let ios = (clocks.completions as f64).max(1.0);
+    let own = |layer: &Layer| !matches!(layer, Layer::Idle | Layer::Other);
+    let events: f64 = Layer::ALL
+        .into_iter()
+        .filter(own)
+        .map(|layer| clocks.events(layer) as f64)
+        .sum();
+    let scale = bench.clocks_per_ns();
+    let (before, after) = (untraced.own_ns * scale, traced.own_ns * scale);
+    let cost = measured::TracingCost::between(before, after, events / ios);
+    let of = |layer: Layer| {
+        let time = clocks.of(layer)? as f64 * unit / ios;
+        let events = clocks.events(layer) as f64 / ios;
+        (time > 0.0).then(|| (layer, cost.without(time, events)))
+    };
+    found.layers = Layer::ALL
+        .into_iter()
+        .filter(|l| *l != Layer::Idle)
+        .filter_map(of)
+        .collect();
+    // Interrupts and completions on other processors are part of the I/O, too; the threads' time alone lacks them.
+    let works = |layer: &Layer| own(layer) && *layer != Layer::Polling;
+    let layers = found.layers.iter().filter(|(layer, _)| works(layer));
+    let sum: f64 = layers.map(|(_, clocks)| clocks).sum();
+    let half = found.interval.map(|[low, high]| (high - low) / 2.0);
+    found.clocks = sum;
+    found.interval = half.map(|half| [sum - half, sum + half]);
+    let all: u64 = clocks
+        .cpus
+        .iter()
+        .map(|cpu| cpu.time.iter().sum::<u64>())
+        .sum();
+    found.tracing = Some(Tracing {
+        traced: after,
+        untraced: before,
+        events: events / ios,
+        attributed: all as f64 / (all + clocks.unattributed()).max(1) as f64,
+        rejected: BTreeMap::new(),
+        lost: recorded.lost,
+    });
+    Ok(())
+}
+
+/// Clocks in a unit of the records.
+fn trace_unit(bench: &Bench<'_>, report: &LoadReport) -> f64 {
+    match report.clock {
+        fathom_hostio::load::StampClock::Tsc => 1.0,
+        fathom_hostio::load::StampClock::Monotonic => bench.clocks_per_ns(),
+    }
+}

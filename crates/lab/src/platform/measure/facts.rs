@@ -1,0 +1,70 @@
+//! Facts about the machine, and what it lacks.
+
+use super::bench::Bench;
+use fathom_hostio::load::ClockFacts;
+use fathom_report::platform::{Fact, Missing};
+use std::fs;
+
+/// The facts, in the order in which they are shown.
+pub(super) fn facts(bench: &Bench<'_>, clock: &ClockFacts) -> Vec<Fact> {
+    let fact = |name: &str, value: String| Fact {
+        name: name.to_owned(),
+        value,
+    };
+    let mut facts: Vec<Fact> = bench
+        .targets
+        .iter()
+        .map(|target| fact("target", target.describe().swap_remove(0)))
+        .collect();
+    facts.push(fact("processor", processor()));
+    facts.push(fact("processors used", bench.cpus.len().to_string()));
+    facts.push(fact("kernel", kernel()));
+    let source = clock.source.clone().unwrap_or_else(|| "unknown".into());
+    let counter = match bench.clock_hz() {
+        Some(hz) => format!(
+            "time-stamp counter of {:.3} GHz, invariant; the kernel's source is {source}",
+            hz as f64 / 1e9
+        ),
+        None => format!("CLOCK_MONOTONIC; the kernel's source is {source}"),
+    };
+    facts.push(fact("clock", counter));
+    facts
+}
+
+/// What the clocks lack.
+pub(super) fn missing(bench: &Bench<'_>, clock: &ClockFacts) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    if bench.clock_hz().is_none() {
+        let what = match clock.tsc_hz {
+            None => "clocks: this processor has no time-stamp counter that programs can read",
+            Some(_) => "clocks: the time-stamp counter is not invariant",
+        };
+        missing.push(Missing {
+            what: what.into(),
+            help: "costs are nanoseconds of processor time instead".into(),
+        });
+    }
+    missing
+}
+
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let named = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let name = named.map(|rest| rest.trim_start_matches([' ', '\t', ':']));
+    let virtual_machine = text.lines().any(|line| {
+        line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor")
+    });
+    let within = if virtual_machine {
+        ", in a virtual machine"
+    } else {
+        ""
+    };
+    format!("{}{within}", name.unwrap_or("unknown"))
+}
+
+fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("Linux {}", release.trim())
+}

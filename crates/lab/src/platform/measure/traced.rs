@@ -1,0 +1,149 @@
+//! Recordings of the kernel's events beside a load.
+
+use super::MeasureOptions;
+use super::bench::Bench;
+use fathom_block::kernel::{Call, Tracepoint};
+use fathom_hostio::load::{Engine, LoadReport, StampClock};
+use fathom_hostio::{
+    HostError, IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock,
+};
+use fathom_platform::measured::{Io, Load, Route};
+use fathom_report::platform::Missing;
+use rustix::thread::sched_getaffinity;
+
+/// The kernel's buffer for each processor.
+const BUFFER_BYTES: u64 = 32 << 20;
+/// Largest number of a processor that is looked for.
+const CPUS_MAX: usize = 1024;
+
+/// The processors that this process may use.
+pub(super) fn allowed_cpus() -> Vec<u32> {
+    let Ok(set) = sched_getaffinity(None) else {
+        return vec![0];
+    };
+    let all = (0..CPUS_MAX).filter(|cpu| set.is_set(*cpu));
+    all.map(|cpu| cpu as u32).collect()
+}
+
+/// Returns why the kernel's events cannot be recorded, if that is so.
+pub(super) fn obstacle(bench: &Bench<'_>) -> Option<Missing> {
+    let MeasureOptions { trace: true, .. } = bench.options else {
+        return Some(Missing {
+            what: "layers and phases: tracing was not asked for".into(),
+            help: "leave `--no-trace` out".into(),
+        });
+    };
+    let error = Trace::start_latency(bench).and_then(Trace::finish).err()?;
+    Some(super::missing("layers and phases", &error))
+}
+
+/// A recording in progress. Dropping it ends it, and restores the kernel's tracing.
+pub(super) struct Trace {
+    recorder: Recorder,
+    devices: IoDevices,
+    /// The processors' number, and when it began, on its clock.
+    from: u64,
+}
+
+/// The calls of an engine.
+fn calls(engine: Engine) -> Vec<Call> {
+    match engine {
+        Engine::Pread => vec![Call::Pread],
+        Engine::Libaio => vec![Call::Submit, Call::GetEvents, Call::PgetEvents],
+        Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqThread => vec![Call::UringEnter],
+    }
+}
+
+impl Trace {
+    /// Records the way of single reads by `pread`.
+    pub(super) fn start_latency(bench: &Bench<'_>) -> Result<Self, HostError> {
+        Self::start(bench, Purpose::Latency, calls(Engine::Pread))
+    }
+
+    /// Records what all processors do.
+    pub(super) fn start_clocks(bench: &Bench<'_>, engine: Engine) -> Result<Self, HostError> {
+        Self::start(bench, Purpose::Clocks, calls(engine))
+    }
+
+    fn start(bench: &Bench<'_>, purpose: Purpose, calls: Vec<Call>) -> Result<Self, HostError> {
+        let mut devices = IoDevices::default();
+        for target in &bench.targets[..1] {
+            devices = IoDevices::under(&target.path)?;
+        }
+        let recorder = Recorder::start(&RecorderConfig {
+            purpose,
+            calls,
+            devices: devices.clone(),
+            // The load makes its threads later.
+            threads: Vec::new(),
+            clocks: bench.clock.usable(),
+            buffer_bytes: BUFFER_BYTES,
+        })?;
+        Ok(Self {
+            from: recorder.clock().now(),
+            recorder,
+            devices,
+        })
+    }
+
+    pub(super) fn drain(&mut self) -> Result<(), HostError> {
+        self.recorder.drain()
+    }
+
+    pub(super) fn finish(self) -> Result<Recorded, HostError> {
+        self.recorder.finish()
+    }
+
+    /// The clock with which the load's stamps can be compared.
+    pub(super) fn stamp_clock(&self) -> StampClock {
+        match self.recorder.clock() {
+            TraceClock::Tsc => StampClock::Tsc,
+            TraceClock::Monotonic => StampClock::Monotonic,
+        }
+    }
+
+    pub(super) fn route(&self) -> Route {
+        let has_no_calls = |point: &Tracepoint| matches!(point, Tracepoint::Enter(_));
+        Route {
+            queued: self.devices.queued.clone(),
+            issued: self.devices.issued.clone(),
+            submitter: None,
+            without_calls: self.recorder.missing().iter().any(has_no_calls),
+        }
+    }
+
+    /// The load, from the start of the recording until now.
+    pub(super) fn load(&self, report: &LoadReport) -> Load {
+        let threads = report.threads.iter();
+        let submitters = threads.clone().flat_map(|thread| &thread.kernel_threads);
+        let submitter = submitters
+            .filter(|thread| thread.name.starts_with("iou-sqp"))
+            .map(|thread| thread.tid)
+            .next();
+        Load {
+            threads: threads.map(|thread| thread.tid).chain(submitter).collect(),
+            route: Route {
+                submitter,
+                ..self.route()
+            },
+            from: self.from,
+            to: self.recorder.clock().now(),
+            cpus: 0,
+            missing: self.recorder.missing().to_vec(),
+        }
+    }
+}
+
+/// The reads of a load, as their callers saw them.
+pub(super) fn ios(report: &LoadReport) -> Vec<Io> {
+    let of = |thread: &fathom_hostio::load::ThreadLoad| {
+        let tid = thread.tid;
+        let io = move |stamp: &fathom_hostio::load::Stamp| Io {
+            thread: tid,
+            before: stamp.before,
+            after: stamp.after,
+        };
+        thread.stamps.iter().map(io).collect::<Vec<_>>()
+    };
+    report.threads.iter().flat_map(of).collect()
+}
