@@ -33,7 +33,9 @@ pub enum Layer {
     ContextSwitch,
     /// Looking for completions without an interrupt.
     Polling,
-    /// Everything else that runs, such as the thread that serves a loop device.
+    /// Lines of caches that move between processors. A measurement cannot tell it from the layers that wait for them.
+    Contention,
+    /// Everything else that runs, such as the thread that serves a loop device, and other programs.
     Other,
     /// Nothing to do.
     Idle,
@@ -41,7 +43,7 @@ pub enum Layer {
 
 impl Layer {
     /// All layers, in the order of the way to the drive and back.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Application,
         Self::SystemCall,
         Self::FileSystem,
@@ -54,9 +56,15 @@ impl Layer {
         Self::Completion,
         Self::ContextSwitch,
         Self::Polling,
+        Self::Contention,
         Self::Other,
         Self::Idle,
     ];
+
+    /// Whether its clocks are spent for an I/O; [`Layer::Other`] and [`Layer::Idle`] are not.
+    pub fn is_of_io(self) -> bool {
+        !matches!(self, Self::Other | Self::Idle)
+    }
 
     /// The name for people.
     pub fn words(self) -> &'static str {
@@ -73,6 +81,7 @@ impl Layer {
             Self::Completion => "completion and wake-up",
             Self::ContextSwitch => "context switch",
             Self::Polling => "polling",
+            Self::Contention => "contention",
             Self::Other => "other",
             Self::Idle => "idle",
         }

@@ -38,7 +38,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "lab",
         &[
             "base", "block", "ssd", "disksim", "hdd", "model", "iosched", "trace", "fs",
-            "platform", "workload", "run", "hostio", "probe", "report",
+            "platform", "workload", "run", "hostio", "stats", "probe", "report",
         ],
     ),
     (

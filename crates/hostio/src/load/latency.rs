@@ -77,11 +77,6 @@ impl Latency {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 * self.tick_ns)
     }
 
-    /// Returns the shortest in nanoseconds, exactly; `None` without reads.
-    pub fn min_ns(&self) -> Option<f64> {
-        (self.count > 0).then_some(self.min as f64 * self.tick_ns)
-    }
-
     /// Returns the longest in nanoseconds, exactly; `None` without reads.
     pub fn max_ns(&self) -> Option<f64> {
         (self.count > 0).then_some(self.max as f64 * self.tick_ns)
@@ -149,12 +144,12 @@ mod tests {
             (empty.count(), empty.mean_ns(), empty.quantile_ns(0.5)),
             (0, None, None)
         );
-        assert_eq!((empty.min_ns(), empty.max_ns()), (None, None));
+        assert_eq!(empty.max_ns(), None);
         let mut other = Latency::new(1.0);
         other.add(10);
         other.add(30);
         empty.merge(&other);
         assert_eq!((empty.count(), empty.mean_ns()), (2, Some(20.0)));
-        assert_eq!((empty.min_ns(), empty.max_ns()), (Some(10.0), Some(30.0)));
+        assert_eq!(empty.max_ns(), Some(30.0));
     }
 }

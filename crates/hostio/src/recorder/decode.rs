@@ -1,6 +1,6 @@
 //! Decodes the pages of a recording into typed records, and merges those of all CPUs.
 
-use super::Recorded;
+use super::recorded::Recorded;
 use crate::tracing::{Lost, Seen, events, field, id, number};
 use fathom_block::kernel::{Event, Interrupt, Record, Span, Tracepoint};
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@
 mod clock;
 mod decode;
 mod devices;
+mod recorded;
 mod wish;
 
 #[cfg(test)]
@@ -13,24 +14,14 @@ mod golden;
 
 pub use clock::TraceClock;
 pub use devices::IoDevices;
+pub use recorded::Recorded;
 pub use wish::{Purpose, RecorderConfig};
 
 use crate::error::HostError;
 use crate::tracing::{Instance, Shared};
 use decode::{Decoder, Layout};
-use fathom_block::kernel::{Record, Tracepoint};
+use fathom_block::kernel::Tracepoint;
 use std::collections::BTreeMap;
-
-/// What was recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// The events of all CPUs in order of time. Lost events are among them, as [`fathom_block::kernel::Event::Lost`].
-    pub records: Vec<Record>,
-    /// Number of lost events.
-    pub lost: u64,
-    /// Number of CPUs.
-    pub cpus: u16,
-}
 
 /// A recording in progress. Dropping it restores the state of the kernel's tracing.
 #[derive(Debug)]

@@ -34,7 +34,7 @@ const CONDITIONS_MAX: usize = 64;
 
 impl RecorderConfig {
     /// Returns the events.
-    pub fn tracepoints(&self) -> Vec<Tracepoint> {
+    pub(super) fn tracepoints(&self) -> Vec<Tracepoint> {
         use Tracepoint as T;
         let calls = self.calls.iter();
         let mut points: Vec<T> = calls.flat_map(|c| [T::Enter(*c), T::Exit(*c)]).collect();

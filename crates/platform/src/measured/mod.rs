@@ -31,7 +31,7 @@ mod threads;
 mod timeline;
 
 pub use clocks::clocks;
-pub use cost::TracingCost;
+pub use cost::{Part, TracingCost};
 pub use latency::{Latencies, Parts, latencies};
 pub use rejection::Rejection;
 pub use route::{Io, Route};

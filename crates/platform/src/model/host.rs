@@ -15,7 +15,7 @@ fn kernel(clocks: &Clocks, file_systems: u64, others: u64) -> [(Layer, u64); 5] 
         (Layer::Block, clocks.block),
         (Layer::Protocol, clocks.protocol),
         (Layer::Driver, clocks.driver),
-        (Layer::Other, clocks.contention * others),
+        (Layer::Contention, clocks.contention * others),
     ]
 }
 

@@ -49,7 +49,7 @@ fn latency_chart(all: &[Latency]) -> Option<Chart> {
 fn cost_chart(all: &[Cost], work: Work) -> Option<Chart> {
     let layers = Layer::ALL.into_iter().zip(LAYER_LOOKS);
     let layers = layers
-        .filter(|(layer, _)| *layer != Layer::Idle)
+        .filter(|(layer, _)| layer.is_of_io())
         .map(|(layer, look)| {
             let part = |cost: &Cost| cost.layers.get(&layer).copied();
             stacked(layer.words(), look, all.iter().map(part))

@@ -33,6 +33,7 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
             all.iter()
                 .map(|cost| interval(cost.interval, |n| work.cell(n))),
         ),
+        of_layer(Layer::Other, "other, not in the total"),
         of_layer(Layer::Idle, "idle, not in the total"),
     ];
     let rows = layers
@@ -54,15 +55,12 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
 
 /// All layers in which a processor works.
 pub(super) fn busy() -> impl Iterator<Item = Layer> {
-    Layer::ALL.into_iter().filter(|layer| *layer != Layer::Idle)
+    Layer::ALL.into_iter().filter(|layer| layer.is_of_io())
 }
 
 /// What no layer accounts for.
 pub(super) fn others(cost: &Cost) -> Option<f64> {
-    let layers = cost
-        .layers
-        .iter()
-        .filter(|(layer, _)| **layer != Layer::Idle);
+    let layers = cost.layers.iter().filter(|(layer, _)| layer.is_of_io());
     unattributed(cost.clocks, layers.map(|(_, clocks)| *clocks))
 }
 

@@ -1,13 +1,12 @@
 //! The targets, and loads on them.
 
-use super::MeasureOptions;
 use super::error::MeasureError;
-use super::traced::{self, Trace};
+use super::options::MeasureOptions;
 use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, run};
 use fathom_hostio::{HostError, Inspection, Kind, inspect};
 use fathom_platform::Interface;
-use fathom_report::platform::{Missing, Path};
-use rustix::thread::{Timespec, nanosleep};
+use fathom_report::platform::Path;
+use rustix::thread::{Timespec, nanosleep, sched_getaffinity};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A target with less than this is refused: its reads would be served from a cache, or hit the same blocks.
@@ -17,6 +16,9 @@ const PAUSE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 5_000_000,
 };
+
+/// Largest number of a processor that is looked for.
+const CPUS_MAX: usize = 1024;
 
 /// A way of reads to the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +52,8 @@ pub(super) struct Bench<'a> {
     pub(super) targets: Vec<Inspection>,
     /// The processors that this process may use.
     pub(super) cpus: Vec<u32>,
-    /// Why there are no layers and phases.
-    untraced: Option<Missing>,
+    /// Whether the kernel's events can be recorded.
+    pub(super) traced: bool,
 }
 
 impl<'a> Bench<'a> {
@@ -63,15 +65,13 @@ impl<'a> Bench<'a> {
         let targets = targets
             .map(|path| checked(path))
             .collect::<Result<_, _>>()?;
-        let mut bench = Self {
+        Ok(Self {
             options,
             clock,
             targets,
-            cpus: traced::allowed_cpus(),
-            untraced: None,
-        };
-        bench.untraced = traced::obstacle(&bench);
-        Ok(bench)
+            cpus: allowed_cpus(),
+            traced: false,
+        })
     }
 
     pub(super) fn subject(&self) -> String {
@@ -88,14 +88,6 @@ impl<'a> Bench<'a> {
     /// Clocks in a nanosecond; 1 if there is no counter, so that costs are nanoseconds.
     pub(super) fn clocks_per_ns(&self) -> f64 {
         self.clock_hz().map_or(1.0, |hz| hz as f64 / 1e9)
-    }
-
-    pub(super) fn untraced(&self) -> Option<Missing> {
-        self.untraced.clone()
-    }
-
-    pub(super) fn is_traced(&self) -> bool {
-        self.untraced.is_none()
     }
 
     /// The way of an interface to the first target.
@@ -122,11 +114,11 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Runs a load until its end, or until the user ends it. With a recording, its buffers are emptied meanwhile.
+    /// Runs a load until its end, or until the user ends it. Calls `drain` meanwhile, to empty the buffers of a recording.
     pub(super) fn run(
         &self,
         config: &LoadConfig,
-        mut trace: Option<&mut Trace>,
+        mut drain: impl FnMut() -> Result<(), HostError>,
     ) -> Result<LoadReport, MeasureError> {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -134,8 +126,8 @@ impl<'a> Bench<'a> {
             let mut drained: Result<(), HostError> = Ok(());
             while !load.is_finished() {
                 let _woken_early_is_fine = nanosleep(&PAUSE);
-                if let (Some(trace), Ok(())) = (trace.as_deref_mut(), &drained) {
-                    drained = trace.drain();
+                if drained.is_ok() {
+                    drained = drain();
                 }
                 if (self.options.stop)() || drained.is_err() {
                     stop.store(true, Ordering::Relaxed);
@@ -145,6 +137,11 @@ impl<'a> Bench<'a> {
             drained?;
             Ok(report)
         })
+    }
+
+    /// Runs a load without tracing.
+    pub(super) fn plain(&self, config: &LoadConfig) -> Result<LoadReport, MeasureError> {
+        self.run(config, || Ok(()))
     }
 
     /// Ends the measurement if the user asked for it.
@@ -183,4 +180,13 @@ pub(super) fn interface(engine: Engine) -> Interface {
         Engine::IoUringPolled => Interface::IoUringPolled,
         Engine::IoUringSqThread => Interface::IoUringSqThread,
     }
+}
+
+/// The processors that this process may use.
+fn allowed_cpus() -> Vec<u32> {
+    let Ok(set) = sched_getaffinity(None) else {
+        return vec![0];
+    };
+    let all = (0..CPUS_MAX).filter(|cpu| set.is_set(*cpu));
+    all.map(|cpu| cpu as u32).collect()
 }

@@ -50,7 +50,7 @@ fn clocks(bench: &Bench<'_>, way: Way, bytes: u64) -> Result<f64, MeasureError> 
     };
     let mut least = f64::INFINITY;
     for _ in 0..2 {
-        let report = bench.run(&config, None)?;
+        let report = bench.plain(&config)?;
         for thread in &report.threads {
             let each = thread.usage.cpu_ns as f64 / thread.ios.max(1) as f64;
             least = least.min(each * bench.clocks_per_ns());

@@ -1,8 +1,7 @@
 //! The clocks of a read with a processor saturated, by interface and by layer.
 
 use super::bench::{Bench, Way};
-use super::error::MeasureError;
-use super::or_missing;
+use super::error::{MeasureError, or_missing};
 use super::traced::Trace;
 use fathom_hostio::load::{Engine, LoadConfig, LoadReport};
 use fathom_platform::{Layer, measured};
@@ -96,7 +95,7 @@ fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureErro
             seed: config.seed.wrapping_add(round as u64),
             ..config.clone()
         };
-        rounds.push(used(&bench.run(&config, None)?));
+        rounds.push(used(&bench.plain(&config)?));
         bench.go_on()?;
     }
     let unit = bench.clocks_per_ns();
@@ -124,7 +123,7 @@ fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureErro
         utilisation: untraced.utilisation,
         ..Cost::default()
     };
-    if bench.is_traced() {
+    if bench.traced {
         add_layers(bench, &mut found, &config, &untraced)?;
     }
     Ok(found)
@@ -142,7 +141,7 @@ fn add_layers(
         clock: trace.stamp_clock(),
         ..config.clone()
     };
-    let report = bench.run(&config, Some(&mut trace))?;
+    let report = bench.run(&config, || trace.drain())?;
     let traced = used(&report);
     let load = trace.load(&report);
     let recorded = trace.finish()?;
@@ -153,32 +152,28 @@ fn add_layers(
     let clocks = measured::clocks(&recorded.records, &load);
     let unit = trace_unit(bench, &report);
     let ios = (clocks.completions as f64).max(1.0);
-    let own = |layer: &Layer| !matches!(layer, Layer::Idle | Layer::Other);
-    let events: f64 = Layer::ALL
-        .into_iter()
-        .filter(own)
-        .map(|layer| clocks.events(layer) as f64)
-        .sum();
+    let each = |n: u64| n as f64 / ios;
+    let told = |layer: &Layer| clocks.of(*layer).is_some_and(|time| time > 0);
+    let layers = Layer::ALL.into_iter().filter(told);
+    let layers: Vec<Layer> = layers.filter(|layer| layer.is_of_io()).collect();
+    let part = |layer: &Layer| measured::Part {
+        time: each(clocks.of(*layer).unwrap_or(0)) * unit,
+        events: each(clocks.events(*layer)),
+    };
+    let parts: Vec<measured::Part> = layers.iter().map(part).collect();
+    let events: f64 = parts.iter().map(|part| part.events).sum();
     let scale = bench.clocks_per_ns();
     let (before, after) = (untraced.own_ns * scale, traced.own_ns * scale);
-    let cost = measured::TracingCost::between(before, after, events / ios);
-    let of = |layer: Layer| {
-        let time = clocks.of(layer)? as f64 * unit / ios;
-        let events = clocks.events(layer) as f64 / ios;
-        (time > 0.0).then(|| (layer, cost.without(time, events)))
-    };
-    found.layers = Layer::ALL
-        .into_iter()
-        .filter(|l| *l != Layer::Idle)
-        .filter_map(of)
-        .collect();
+    let cost = measured::TracingCost::between(before, after, events);
+    found.layers = layers.into_iter().zip(cost.without(&parts)).collect();
     // Interrupts and completions on other processors are part of the I/O, too; the threads' time alone lacks them.
-    let works = |layer: &Layer| own(layer) && *layer != Layer::Polling;
-    let layers = found.layers.iter().filter(|(layer, _)| works(layer));
-    let sum: f64 = layers.map(|(_, clocks)| clocks).sum();
+    let sum: f64 = found.layers.values().sum();
     let half = found.interval.map(|[low, high]| (high - low) / 2.0);
     found.clocks = sum;
     found.interval = half.map(|half| [sum - half, sum + half]);
+    if told(&Layer::Other) {
+        found.layers.insert(Layer::Other, part(&Layer::Other).time);
+    }
     let all: u64 = clocks
         .cpus
         .iter()
@@ -187,7 +182,7 @@ fn add_layers(
     found.tracing = Some(Tracing {
         traced: after,
         untraced: before,
-        events: events / ios,
+        events,
         attributed: all as f64 / (all + clocks.unattributed()).max(1) as f64,
         rejected: BTreeMap::new(),
         lost: recorded.lost,

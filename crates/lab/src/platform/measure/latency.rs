@@ -24,7 +24,7 @@ pub(super) fn latency(
     samples: &mut Vec<Sample>,
 ) -> Result<Latency, MeasureError> {
     let config = bench.load(Engine::Pread, way);
-    let untraced = bench.run(&config, None)?;
+    let untraced = bench.plain(&config)?;
     let mut found = Latency {
         path: bench.path(Engine::Pread, way),
         ..Latency::default()
@@ -37,7 +37,7 @@ pub(super) fn latency(
     let half = RANK_95 * 0.5 / (all.count().max(1) as f64).sqrt();
     let ends = all.quantile_ns(0.5 - half).zip(all.quantile_ns(0.5 + half));
     found.interval_ns = ends.map(|(low, high)| [low, high]);
-    if bench.is_traced() {
+    if bench.traced {
         let traced = traced(bench, &config)?;
         add_phases(&mut found, &traced);
         samples.extend(traced.samples(way));
@@ -79,7 +79,7 @@ fn traced(bench: &Bench<'_>, config: &LoadConfig) -> Result<Traced, MeasureError
         ios_max: Some(u64::from(TRACED_MAX)),
         ..config.clone()
     };
-    let report = bench.run(&config, Some(&mut trace))?;
+    let report = bench.run(&config, || trace.drain())?;
     let route = trace.route();
     let recorded = trace.finish()?;
     let ios = traced::ios(&report);
@@ -109,22 +109,18 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         .sum::<f64>()
         / count;
     let cost = measured::TracingCost::between(found.latency_ns, traced.median_ns, events);
-    let mut phases = BTreeMap::new();
-    for (index, phase) in Phase::ALL.into_iter().enumerate() {
-        let times: Vec<u64> = middle
-            .iter()
-            .filter_map(|parts| parts.time[index])
-            .collect();
-        if times.is_empty() {
-            continue;
-        }
-        let time = times.iter().sum::<u64>() as f64 / count * traced.unit_ns;
-        let of_phase = middle
-            .iter()
-            .map(|parts| f64::from(parts.events[index]))
-            .sum::<f64>();
-        phases.insert(phase, cost.without(time, of_phase / count));
-    }
+    let mean = |of: &dyn Fn(&measured::Parts) -> f64| {
+        middle.iter().map(|parts| of(parts)).sum::<f64>() / count
+    };
+    let passed = Phase::ALL.into_iter();
+    let passed = passed.filter(|phase| middle.iter().any(|parts| parts.of(*phase).is_some()));
+    let passed: Vec<Phase> = passed.collect();
+    let part = |phase: &Phase| measured::Part {
+        time: mean(&|parts| parts.of(*phase).unwrap_or(0) as f64) * traced.unit_ns,
+        events: mean(&|parts| f64::from(parts.events[*phase as usize])),
+    };
+    let parts: Vec<measured::Part> = passed.iter().map(part).collect();
+    let phases = passed.into_iter().zip(cost.without(&parts)).collect();
     let rejected = traced.parts.rejected.iter();
     let rejected: BTreeMap<String, u64> = rejected
         .map(|(reason, count)| (reason.words().to_owned(), *count))

@@ -1,8 +1,7 @@
 //! The rate over threads, processors and drives until something limits it.
 
 use super::bench::{Bench, Way};
-use super::error::MeasureError;
-use super::or_missing;
+use super::error::{MeasureError, or_missing};
 use fathom_hostio::load::{Engine, Latency, LoadConfig, LoadReport};
 use fathom_report::platform::{Limit, Limited, PlatformReport, Scaling};
 
@@ -131,7 +130,7 @@ fn measured(
         cpus: bench.cpus[..setting.cores.min(bench.cpus.len())].to_vec(),
         ..bench.load(engine, Way::Direct)
     };
-    let found = or_missing(bench.run(&config, None), "scaling", &mut report.missing)?;
+    let found = or_missing(bench.plain(&config), "scaling", &mut report.missing)?;
     Ok(found.map(|found| Scaling {
         path: bench.path(engine, Way::Direct),
         block_bytes: bench.options.block.0,

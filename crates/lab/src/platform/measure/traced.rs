@@ -1,7 +1,7 @@
 //! Recordings of the kernel's events beside a load.
 
-use super::MeasureOptions;
 use super::bench::Bench;
+use super::options::MeasureOptions;
 use fathom_block::kernel::{Call, Tracepoint};
 use fathom_hostio::load::{Engine, LoadReport, StampClock};
 use fathom_hostio::{
@@ -9,21 +9,9 @@ use fathom_hostio::{
 };
 use fathom_platform::measured::{Io, Load, Route};
 use fathom_report::platform::Missing;
-use rustix::thread::sched_getaffinity;
 
 /// The kernel's buffer for each processor.
 const BUFFER_BYTES: u64 = 32 << 20;
-/// Largest number of a processor that is looked for.
-const CPUS_MAX: usize = 1024;
-
-/// The processors that this process may use.
-pub(super) fn allowed_cpus() -> Vec<u32> {
-    let Ok(set) = sched_getaffinity(None) else {
-        return vec![0];
-    };
-    let all = (0..CPUS_MAX).filter(|cpu| set.is_set(*cpu));
-    all.map(|cpu| cpu as u32).collect()
-}
 
 /// Returns why the kernel's events cannot be recorded, if that is so.
 pub(super) fn obstacle(bench: &Bench<'_>) -> Option<Missing> {
@@ -34,7 +22,7 @@ pub(super) fn obstacle(bench: &Bench<'_>) -> Option<Missing> {
         });
     };
     let error = Trace::start_latency(bench).and_then(Trace::finish).err()?;
-    Some(super::missing("layers and phases", &error))
+    Some(super::error::missing("layers and phases", &error))
 }
 
 /// A recording in progress. Dropping it ends it, and restores the kernel's tracing.
