@@ -9,6 +9,8 @@ use fathom_stats::line::fit;
 
 /// Lengths of a read, in multiples of the shortest.
 const LENGTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
+/// Rounds of each length, direct and buffered in turn. The least counts: other programs only add to it.
+const ROUNDS: usize = 3;
 /// The shortest length in bytes, the page of the cache.
 const PAGE_BYTES: u64 = 4096;
 
@@ -17,14 +19,15 @@ pub(super) fn copy(bench: &Bench<'_>) -> Result<Option<Copy>, MeasureError> {
     let mut points = Vec::new();
     for length in LENGTHS {
         let bytes = length * PAGE_BYTES;
-        let [direct, buffered] = [
-            clocks(bench, Way::Direct, bytes)?,
-            clocks(bench, Way::Buffered, bytes)?,
-        ];
+        let [mut direct, mut buffered] = [f64::INFINITY; 2];
+        for _ in 0..ROUNDS {
+            direct = direct.min(clocks(bench, Way::Direct, bytes)?);
+            buffered = buffered.min(clocks(bench, Way::Buffered, bytes)?);
+            bench.go_on()?;
+        }
         if buffered > direct {
             points.push((bytes as f64, buffered - direct));
         }
-        bench.go_on()?;
     }
     let Some(line) = fit(&points) else {
         return Ok(None);
@@ -41,22 +44,17 @@ pub(super) fn copy(bench: &Bench<'_>) -> Result<Option<Copy>, MeasureError> {
     }))
 }
 
-/// Clocks of a read: the least of two rounds, since other programs only add to it.
+/// Clocks of a read.
 fn clocks(bench: &Bench<'_>, way: Way, bytes: u64) -> Result<f64, MeasureError> {
     let config = LoadConfig {
         block_bytes: bytes,
-        time_max: Dur(bench.options.time.0 / 2),
+        time_max: Dur(bench.options.time.0 / 3),
         ..bench.load(Engine::Pread, way)
     };
-    let mut least = f64::INFINITY;
-    for _ in 0..2 {
-        let report = bench.plain(&config)?;
-        for thread in &report.threads {
-            let each = thread.usage.cpu_ns as f64 / thread.ios.max(1) as f64;
-            least = least.min(each * bench.clocks_per_ns());
-        }
-    }
-    Ok(least)
+    let report = bench.plain(&config)?;
+    let threads = report.threads.iter();
+    let each = threads.map(|thread| thread.usage.cpu_ns as f64 / thread.ios.max(1) as f64);
+    Ok(each.fold(0.0, f64::max) * bench.clocks_per_ns())
 }
 
 /// The share of the variance that a line explains.

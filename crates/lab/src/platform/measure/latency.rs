@@ -4,45 +4,69 @@ use super::bench::{Bench, Way};
 use super::error::MeasureError;
 use super::traced::{self, Trace};
 use crate::platform::Sample;
-use fathom_hostio::load::{Engine, LoadConfig, LoadReport, StampClock};
+use fathom_base::Dur;
+use fathom_hostio::load::{Engine, Latency as Seen, LoadConfig, StampClock};
 use fathom_platform::{Phase, measured};
 use fathom_report::platform::{Latency, Tracing};
 use std::collections::BTreeMap;
 
 /// Most reads that are traced.
 const TRACED_MAX: u32 = 20_000;
-/// The share of the I/Os around the median whose phases count, from this quantile to the opposite one: an interrupt or a
-/// slow read of the drive would otherwise decide the mean.
-const QUANTILE: f64 = 0.25;
+/// The share of the I/Os around the median whose phases count, from this quantile to the opposite one. Their mean is near the
+/// median; that of all I/Os is decided by the slowest.
+const QUANTILE: f64 = 0.4;
+/// Rounds without and with tracing, in turn: the speed of a machine drifts.
+const ROUNDS: u32 = 3;
 /// Half of the width of a 95 % interval of a median, in standard deviations of the rank.
 const RANK_95: f64 = 1.96;
 
-/// Measures the latency without tracing, then traces the same load.
+/// Measures the latency without and with tracing in turn.
 pub(super) fn latency(
     bench: &Bench<'_>,
     way: Way,
     samples: &mut Vec<Sample>,
 ) -> Result<Latency, MeasureError> {
-    let config = bench.load(Engine::Pread, way);
-    let untraced = bench.plain(&config)?;
+    let mut untraced: Option<Seen> = None;
+    let mut traced: Option<Traced> = None;
+    for round in 0..ROUNDS {
+        let mut config = bench.load(Engine::Pread, way);
+        config.seed = config.seed.wrapping_add(u64::from(round));
+        config.time_max = Dur(config.time_max.0 / u64::from(ROUNDS));
+        let report = bench.plain(&config)?;
+        let seen = report.threads.into_iter().map(|thread| thread.latency);
+        seen.for_each(|latency| add(&mut untraced, latency));
+        if bench.traced {
+            let found = self::traced(bench, &config)?;
+            match &mut traced {
+                Some(all) => all.add(found),
+                None => traced = Some(found),
+            }
+        }
+    }
     let mut found = Latency {
         path: bench.path(Engine::Pread, way),
         ..Latency::default()
     };
-    let Some(all) = untraced.threads.first().map(|thread| &thread.latency) else {
-        return Ok(found);
-    };
-    found.ios = all.count();
-    found.latency_ns = all.quantile_ns(0.5).unwrap_or_default();
-    let half = RANK_95 * 0.5 / (all.count().max(1) as f64).sqrt();
-    let ends = all.quantile_ns(0.5 - half).zip(all.quantile_ns(0.5 + half));
-    found.interval_ns = ends.map(|(low, high)| [low, high]);
-    if bench.traced {
-        let traced = traced(bench, &config)?;
+    if let Some(all) = untraced {
+        found.ios = all.count();
+        found.latency_ns = all.quantile_ns(0.5).unwrap_or_default();
+        let half = RANK_95 * 0.5 / (all.count().max(1) as f64).sqrt();
+        let ends = all.quantile_ns(0.5 - half).zip(all.quantile_ns(0.5 + half));
+        found.interval_ns = ends.map(|(low, high)| [low, high]);
+    }
+    if let Some(traced) = traced {
         add_phases(&mut found, &traced);
         samples.extend(traced.samples(way));
     }
     Ok(found)
+}
+
+/// Adds latencies to those of the rounds before.
+fn add(all: &mut Option<Seen>, more: Seen) {
+    match all {
+        Some(all) => all.merge(&more),
+        None => *all = Some(more),
+    }
 }
 
 /// The same load with tracing.
@@ -51,10 +75,28 @@ struct Traced {
     lost: u64,
     /// Nanoseconds in a unit of the parts.
     unit_ns: f64,
-    median_ns: f64,
+    latency: Option<Seen>,
 }
 
 impl Traced {
+    /// Adds another round.
+    fn add(&mut self, more: Self) {
+        let first = self.parts.ios.iter().map(|parts| parts.index + 1).max();
+        let first = first.unwrap_or_default();
+        let ios = more.parts.ios.into_iter();
+        self.parts.ios.extend(ios.map(|parts| measured::Parts {
+            index: parts.index + first,
+            ..parts
+        }));
+        for (reason, count) in more.parts.rejected {
+            *self.parts.rejected.entry(reason).or_default() += count;
+        }
+        self.lost += more.lost;
+        if let Some(latency) = more.latency {
+            add(&mut self.latency, latency);
+        }
+    }
+
     /// The phases of the reads that could be told.
     fn samples(&self, way: Way) -> impl Iterator<Item = Sample> {
         self.parts.ios.iter().flat_map(move |parts| {
@@ -83,7 +125,6 @@ fn traced(bench: &Bench<'_>, config: &LoadConfig) -> Result<Traced, MeasureError
     let route = trace.route();
     let recorded = trace.finish()?;
     let ios = traced::ios(&report);
-    let median = |report: &LoadReport| report.threads.first()?.latency.quantile_ns(0.5);
     Ok(Traced {
         parts: measured::latencies(&recorded.records, &ios, &route),
         lost: recorded.lost,
@@ -91,7 +132,7 @@ fn traced(bench: &Bench<'_>, config: &LoadConfig) -> Result<Traced, MeasureError
             StampClock::Tsc => 1.0 / bench.clocks_per_ns(),
             StampClock::Monotonic => 1.0,
         },
-        median_ns: median(&report).unwrap_or_default(),
+        latency: report.threads.first().map(|thread| thread.latency.clone()),
     })
 }
 
@@ -108,7 +149,12 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         .map(|parts| f64::from(parts.all_events()))
         .sum::<f64>()
         / count;
-    let cost = measured::TracingCost::between(found.latency_ns, traced.median_ns, events);
+    let median_ns = traced
+        .latency
+        .as_ref()
+        .and_then(|latency| latency.quantile_ns(0.5));
+    let median_ns = median_ns.unwrap_or_default();
+    let cost = measured::TracingCost::between(found.latency_ns, median_ns, events);
     let mean = |of: &dyn Fn(&measured::Parts) -> f64| {
         middle.iter().map(|parts| of(parts)).sum::<f64>() / count
     };
@@ -128,7 +174,7 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
     let all = traced.parts.ios.len() as u64 + rejected.values().sum::<u64>();
     found.phases = phases;
     found.tracing = Some(Tracing {
-        traced: traced.median_ns,
+        traced: median_ns,
         untraced: found.latency_ns,
         events,
         attributed: traced.parts.ios.len() as f64 / all.max(1) as f64,
