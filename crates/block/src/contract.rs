@@ -11,7 +11,7 @@
 //!   conformance suite checks that no request is lost otherwise.
 //! - Data is optional: a device that stores no bytes completes a read with `data: None`.
 //! - `Flush` completes once every write that had completed before its submission is durable.
-//! - Host CPU time is zero in a model.
+//! - Host CPU time is zero in a model, unless a layer charges it (`fathom_platform::Charged`).
 //! - A model's time is limited ([`Time::END`]). A request that would end later fails with [`IoErrorKind::EndOfTime`].
 
 use fathom_base::{Dur, Time, defaults};
