@@ -108,6 +108,9 @@ pub struct Tracing {
     pub rejected: BTreeMap<String, u64>,
     /// Number of events that the kernel lost.
     pub lost: u64,
+    /// Parts that took no longer than their events cost; they are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
 }
 
 /// The cost of an I/O with a processor saturated.

@@ -47,7 +47,7 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
     let rest = latency
         .iter()
         .chain(&costs)
-        .flat_map(|(name, of)| rejected(name, of));
+        .flat_map(|(name, of)| rejected(name, of).into_iter().chain(hidden(name, of)));
     Some(Part {
         rest: rest.collect(),
         table,
@@ -88,6 +88,17 @@ fn rejected(name: &str, of: &Tracing) -> Option<String> {
         format!(
             "{name}: reads that could not be attributed, by reason: {}.",
             reasons.join("; ")
+        )
+    })
+}
+
+/// Returns the parts that took no longer than their events cost.
+fn hidden(name: &str, of: &Tracing) -> Option<String> {
+    let parts: Vec<_> = of.hidden.iter().map(|part| clean(part)).collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "{name}: shorter than what tracing costs, and left out: {}.",
+            parts.join(", ")
         )
     })
 }

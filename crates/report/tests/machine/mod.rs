@@ -66,6 +66,7 @@ fn latency(path: Path, phases: &[(Phase, f64)], more: f64) -> Latency {
                 ("no issue was seen".into(), 5),
             ]),
             lost: 0,
+            hidden: Vec::new(),
         }),
     }
 }
@@ -130,6 +131,7 @@ pub(crate) fn cost(path: Path, layers: BTreeMap<Layer, f64>) -> Cost {
             attributed: 0.981,
             rejected: BTreeMap::new(),
             lost: 312,
+            hidden: Vec::new(),
         }),
     }
 }

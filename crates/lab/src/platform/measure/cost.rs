@@ -165,7 +165,13 @@ fn add_layers(
     let scale = bench.clocks_per_ns();
     let (before, after) = (untraced.own_ns * scale, traced.own_ns * scale);
     let cost = measured::TracingCost::between(before, after, events);
-    found.layers = layers.into_iter().zip(cost.without(&parts)).collect();
+    let all: BTreeMap<Layer, f64> = layers.into_iter().zip(cost.without(&parts)).collect();
+    let none = all.iter().filter(|(_, clocks)| **clocks <= 0.0);
+    let hidden = none.map(|(layer, _)| layer.words().to_owned()).collect();
+    found.layers = all
+        .into_iter()
+        .filter(|(_, clocks)| *clocks > 0.0)
+        .collect();
     // Interrupts and completions on other processors are part of the I/O, too; the threads' time alone lacks them.
     let sum: f64 = found.layers.values().sum();
     let half = found.interval.map(|[low, high]| (high - low) / 2.0);
@@ -186,6 +192,7 @@ fn add_layers(
         attributed: all as f64 / (all + clocks.unattributed()).max(1) as f64,
         rejected: BTreeMap::new(),
         lost: recorded.lost,
+        hidden,
     });
     Ok(())
 }

@@ -166,7 +166,10 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         events: mean(&|parts| f64::from(parts.events[*phase as usize])),
     };
     let parts: Vec<measured::Part> = passed.iter().map(part).collect();
-    let phases = passed.into_iter().zip(cost.without(&parts)).collect();
+    let phases: BTreeMap<Phase, f64> = passed.into_iter().zip(cost.without(&parts)).collect();
+    let none = phases.iter().filter(|(_, time)| **time <= 0.0);
+    let hidden = none.map(|(phase, _)| phase.words().to_owned()).collect();
+    let phases = phases.into_iter().filter(|(_, time)| *time > 0.0).collect();
     let rejected = traced.parts.rejected.iter();
     let rejected: BTreeMap<String, u64> = rejected
         .map(|(reason, count)| (reason.words().to_owned(), *count))
@@ -180,5 +183,6 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         attributed: traced.parts.ios.len() as f64 / all.max(1) as f64,
         rejected,
         lost: traced.lost,
+        hidden,
     });
 }
