@@ -7,8 +7,8 @@ use fathom_probe::session::{Observer, Progress};
 use fathom_probe::{Parameter, Record};
 use fathom_report::text::{human_bytes, human_duration};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Interval between checkpoints of a real drive's record.
@@ -16,7 +16,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Called before the process ends immediately.
-static LAST: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+static LAST: Mutex<Option<Box<dyn Fn() + Send + Sync>>> = Mutex::new(None);
 
 /// Installs the signal handler. The first Ctrl-C (or SIGTERM) asks the run to stop, the second ends the process immediately.
 /// Call it only after the permission to write was asked for: until then the first one must end the process.
@@ -26,7 +26,9 @@ static LAST: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            if let Some(last) = LAST.get() {
+            // Not held for long: a registration is a store.
+            let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(last) = last.as_ref() {
                 last();
             }
             std::process::exit(130);
@@ -35,9 +37,9 @@ pub(crate) fn listen() -> Result<(), Failure> {
     .map_err(|e| Failure::input("fathom::signal", "cannot listen for Ctrl-C").because(e))
 }
 
-/// Registers a function to call when a second Ctrl-C ends the process. Only the first registration counts.
-pub(crate) fn before_the_end(last: impl Fn() + Send + Sync + 'static) {
-    let _the_first_counts = LAST.set(Box::new(last));
+/// Registers a function to call when a second Ctrl-C ends the process. Only the last registration counts.
+pub(crate) fn before_the_end(last: Box<dyn Fn() + Send + Sync>) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
 }
 
 /// Returns true if Ctrl-C was received.

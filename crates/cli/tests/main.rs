@@ -21,6 +21,7 @@ mod kernel;
 mod killed;
 mod kinds;
 mod misplaced;
+mod platform;
 mod processes;
 mod queue;
 mod real;

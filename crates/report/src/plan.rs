@@ -110,7 +110,9 @@ pub fn text(plan: &PlanReport, screen: Screen) -> String {
         (None, Some(most)) => {
             let _ = writeln!(text, "not reached: {} at most", count(most as u64));
         }
-        (None, None) => text += "not reached\n",
+        (None, None) => {
+            text += "not reached: it takes more than 1,024 drives, adapters or processors\n"
+        }
     }
     if !plan.changes.is_empty() {
         let _ = write!(text, "\n{}", changes(plan).text(screen));

@@ -32,7 +32,7 @@ pub(super) fn run(args: &CaptureArgs) -> Result<Exit, Failure> {
         buffer_bytes: args.buffer.0,
     })
     .map_err(host)?;
-    watch::before_the_end(capture.at_the_end());
+    watch::before_the_end(Box::new(capture.at_the_end()));
     let (program, rest) = args.command.split_first().ok_or_else(no_command)?;
     let child = Command::new(program).args(rest).spawn();
     let child = child.map_err(|error| {

@@ -45,6 +45,7 @@ fn here(args: &PlatformArgs) -> Result<Exit, Failure> {
         trace: !args.no_trace,
         seed: args.seed,
         stop: watch::interrupted,
+        before_the_end: watch::before_the_end,
     };
     match measure(&options, &part(args.quiet)) {
         Ok(found) => show(args, &found.report, &found.samples),

@@ -11,6 +11,8 @@ use fathom_report::platform::Limit;
 
 /// Most steps of a search.
 const STEPS_MAX: usize = 16;
+/// Most drives, adapters or processors of a search: each drive is a model in memory.
+const MOST: u32 = 1024;
 /// Most I/Os in flight.
 const IN_FLIGHT_MAX: u32 = 1 << 14;
 /// I/Os in flight of each drive in the beginning.
@@ -131,6 +133,9 @@ fn search(
         .iops
         .map_or(1, |iops| least(wanted, iops as f64));
     now.drives = least(wanted, drive).div_ceil(now.adapters);
+    if exceeds(&now) {
+        return Ok((None, None));
+    }
     let mut per_drive = PER_DRIVE;
     let mut most = 0.0_f64;
     for _ in 0..STEPS_MAX {
@@ -140,6 +145,9 @@ fn search(
             return Ok((Some(takes(&now, load, &shown, drive)), None));
         }
         most = most.max(shown.iops);
+        if exceeds(&now) {
+            break;
+        }
         match limited(stand, &now, load, &shown)? {
             Limit::Cores => now.cores += step(now.cores, wanted / shown.iops),
             Limit::Adapters => now.adapters += step(now.adapters, wanted / shown.iops),
@@ -153,6 +161,12 @@ fn search(
         }
     }
     Ok((None, Some(most)))
+}
+
+/// Whether a platform is larger than a search goes.
+fn exceeds(platform: &Platform) -> bool {
+    let counts = [platform.cores, platform.adapters, platform.drives_in_all()];
+    counts.into_iter().any(|count| count > MOST)
 }
 
 /// What limits a rate: what is used up, or else what raises the rate when it is doubled.

@@ -71,7 +71,7 @@ pub(super) fn kernel(
     for name in &named {
         kernel.check(name).map_err(TargetError::from)?;
     }
-    watch::before_the_end(kernel.at_the_end());
+    watch::before_the_end(Box::new(kernel.at_the_end()));
     out::note(&format!(
         "The kernel's scheduler of {} is switched between rounds, for everybody who uses the drive, and put back to {} at the \
          end. Where this process is killed (SIGKILL), nobody does that but you: {}",

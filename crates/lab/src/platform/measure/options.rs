@@ -18,4 +18,6 @@ pub struct MeasureOptions {
     pub seed: u64,
     /// Called regularly; `true` ends the measurement.
     pub stop: fn() -> bool,
+    /// Gets a function that removes a recording, to be called if the process ends at once. The last one counts.
+    pub before_the_end: fn(Box<dyn Fn() + Send + Sync>),
 }

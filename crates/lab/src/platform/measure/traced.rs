@@ -67,6 +67,7 @@ impl Trace {
             clocks: bench.clock.usable(),
             buffer_bytes: BUFFER_BYTES,
         })?;
+        (bench.options.before_the_end)(Box::new(recorder.at_the_end()));
         Ok(Self {
             from: recorder.clock().now(),
             recorder,
