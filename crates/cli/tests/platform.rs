@@ -75,7 +75,16 @@ fn a_plan_names_what_a_rate_takes() {
 fn what_is_wrong_is_named_with_advice() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("small"), [7; 1 << 20]).unwrap();
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 9] = [
+        (
+            "platform --model x5570-sas --bs 0B",
+            &["`--bs 0B`", "512B to 1MiB"],
+        ),
+        (
+            "plan --iops 1000 --bs 2M --platform x5570-sas",
+            &["`--bs 2MiB`"],
+        ),
+        ("platform small --time 0us", &["too short", "10ms"]),
         (
             "platform --model x5570-sass",
             &["no platform `x5570-sass`", "x5570-sas"],

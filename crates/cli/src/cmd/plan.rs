@@ -1,6 +1,6 @@
 //! `fathom plan`: what a rate of I/Os takes.
 
-use super::platform::{behind, ended, part};
+use super::platform::{behind, check_block, ended, part};
 use crate::args::PlanArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -8,6 +8,7 @@ use fathom_lab::platform::{PlanOptions, plan};
 use fathom_report::plan::text;
 
 pub(super) fn run(args: &PlanArgs) -> Result<Exit, Failure> {
+    check_block(args.bs)?;
     let platform = behind(&args.platform, args.drive.as_deref())?;
     watch::listen()?;
     let options = PlanOptions {

@@ -4,6 +4,7 @@ use super::save::written;
 use crate::args::PlatformArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
+use fathom_base::{Bytes, Dur};
 use fathom_lab::platform::{
     MeasureError, MeasureOptions, ModelOptions, Sample, StandError, measure, measured_platform,
     model, platform, table,
@@ -15,7 +16,17 @@ use fathom_platform::Platform;
 use fathom_report::platform::{PlatformReport, page, text};
 use std::path::Path;
 
+/// Longest read, in bytes.
+const BLOCK_MAX: u64 = 1 << 20;
+/// A shorter part measures too few reads.
+const TIME_MIN: Dur = Dur::ms(10);
+
 pub(super) fn run(args: &PlatformArgs) -> Result<Exit, Failure> {
+    check_block(args.bs)?;
+    if args.time < TIME_MIN {
+        let message = format!("`--time {}` is too short", args.time);
+        return Err(Failure::input("fathom::platform::time", message).help("give at least 10ms"));
+    }
     if let Some(dir) = &args.out {
         store::check_output(dir, SetKind::Platform)?;
     }
@@ -59,6 +70,17 @@ fn here(args: &PlatformArgs) -> Result<Exit, Failure> {
             error.to_string(),
         )),
     }
+}
+
+/// Checks the length of an I/O.
+pub(super) fn check_block(block: Bytes) -> Result<(), Failure> {
+    let fits = (512..=BLOCK_MAX).contains(&block.0) && block.0.is_multiple_of(512);
+    if fits {
+        return Ok(());
+    }
+    let message = format!("`--bs {block}` is no length of an I/O");
+    Err(Failure::input("fathom::platform::block", message)
+        .help("give a multiple of 512B, from 512B to 1MiB"))
 }
 
 /// Returns the platform, with another drive if one is given.

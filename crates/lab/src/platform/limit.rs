@@ -30,7 +30,8 @@ pub(super) fn doubled(platform: &Platform, load: Load, what: Limit) -> Option<(P
         Limit::Drives => more.drives *= 2,
         Limit::Unknown => return None,
     }
-    Some((more, load))
+    // Twice as many as a platform may have.
+    more.check().is_ok().then_some((more, load))
 }
 
 /// Finds what limits a rate.
