@@ -160,7 +160,7 @@ fn a_part_below_zero_is_told_and_not_drawn() {
 
 #[test]
 fn one_layer_and_thirteen() {
-    let thirteen = Layer::ALL.into_iter().filter(|layer| *layer != Layer::Idle);
+    let thirteen = Layer::ALL.into_iter().filter(|layer| layer.is_of_io());
     let thirteen: BTreeMap<Layer, f64> = thirteen.zip((1..).map(f64::from)).collect();
     let one = BTreeMap::from([(Layer::Block, 1_000.0)]);
     let path = |interface| Path {
