@@ -295,7 +295,7 @@ impl<D: Subject> Simulated for Charged<D> {
         &mut self.progress
     }
 
-    /// Advances to the next event of the host or of a drive, whichever comes first.
+    /// Advances to the next event of the host or of a drive: the earlier one.
     fn step(&mut self, limit: Time) -> bool {
         let own = self.events.next_at().filter(|at| *at <= limit);
         let target = own.unwrap_or(limit);

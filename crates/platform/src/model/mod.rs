@@ -6,7 +6,7 @@
 //! processor, alone or for several completions; the thread is woken and returns. Processors and adapters are resources, so
 //! requests queue for them.
 //!
-//! - With [`Interface::Pread`] every I/O has a thread of its own, on whichever processor is free first. With the others a
+//! - With [`Interface::Pread`] every I/O has a thread of its own, on the processor that is free first. With the others a
 //!   thread (a process of the workload) has a processor of its own, submits everything it has at an instant with one
 //!   system call, collects all completions that are there with another, and sleeps only if there is none.
 //! - With [`Interface::IoUringSqThread`] half of the processors run programs, and the other half the threads of the kernel

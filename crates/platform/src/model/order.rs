@@ -1,5 +1,5 @@
 //! The order in which requests leave the host: one that overlaps an earlier one does not overtake it, unless both are reads,
-//! whichever processors they are issued on. The contract of a device demands it.
+//! on any processors. The contract of a device demands it.
 
 use fathom_block::{Op, Request};
 use std::collections::BTreeMap;
