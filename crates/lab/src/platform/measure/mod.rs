@@ -1,6 +1,7 @@
 //! Measures what an I/O costs this machine: random reads of devices or files, which are opened for reading only.
 //!
-//! Every figure comes from a load without tracing. The kernel's events, if they can be recorded, only say how it is divided;
+//! Latency and rates come from loads without tracing. Clocks are the sum of the traced layers where these can be recorded, and
+//! the processor time of the load's threads otherwise;
 //! what recording them costs is measured and subtracted. What cannot be measured here is left out and said.
 
 mod bench;
