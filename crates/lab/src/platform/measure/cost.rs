@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// I/Os in flight: as many threads with `pread`.
 const DEPTH: u32 = 32;
+/// Most reads of a thread in the window whose layers are told.
+const STAMPS_MAX: u32 = 1 << 16;
 /// Rounds of a cost, for its interval.
 const ROUNDS: usize = 3;
 
@@ -139,6 +141,7 @@ fn add_layers(
     let mut trace = Trace::start_clocks(bench, config.engine)?;
     let config = LoadConfig {
         clock: trace.stamp_clock(),
+        stamps_max: STAMPS_MAX,
         ..config.clone()
     };
     let report = bench.run(&config, || trace.drain())?;

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::options::MeasureOptions;
 use fathom_block::kernel::{Call, Tracepoint};
-use fathom_hostio::load::{Engine, LoadReport, StampClock};
+use fathom_hostio::load::{Engine, LoadReport, Stamp, StampClock};
 use fathom_hostio::{
     HostError, IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock,
 };
@@ -29,8 +29,6 @@ pub(super) fn obstacle(bench: &Bench<'_>) -> Option<Missing> {
 pub(super) struct Trace {
     recorder: Recorder,
     devices: IoDevices,
-    /// The processors' number, and when it began, on its clock.
-    from: u64,
 }
 
 /// The calls of an engine.
@@ -54,10 +52,9 @@ impl Trace {
     }
 
     fn start(bench: &Bench<'_>, purpose: Purpose, calls: Vec<Call>) -> Result<Self, HostError> {
-        let mut devices = IoDevices::default();
-        for target in &bench.targets[..1] {
-            devices = IoDevices::under(&target.path)?;
-        }
+        let first = bench.targets.first();
+        let devices = first.map(|target| IoDevices::under(&target.path));
+        let devices = devices.transpose()?.unwrap_or_default();
         let recorder = Recorder::start(&RecorderConfig {
             purpose,
             calls,
@@ -68,11 +65,7 @@ impl Trace {
             buffer_bytes: BUFFER_BYTES,
         })?;
         (bench.options.before_the_end)(Box::new(recorder.at_the_end()));
-        Ok(Self {
-            from: recorder.clock().now(),
-            recorder,
-            devices,
-        })
+        Ok(Self { recorder, devices })
     }
 
     pub(super) fn drain(&mut self) -> Result<(), HostError> {
@@ -101,22 +94,24 @@ impl Trace {
         }
     }
 
-    /// The load, from the start of the recording until now.
+    /// The load, while all of its threads read: from the first stamp of the last thread to begin to the last stamp of the
+    /// first one to end. What the threads do before and after is no part of a read.
     pub(super) fn load(&self, report: &LoadReport) -> Load {
         let threads = report.threads.iter();
         let submitters = threads.clone().flat_map(|thread| &thread.kernel_threads);
-        let submitter = submitters
-            .filter(|thread| thread.name.starts_with("iou-sqp"))
-            .map(|thread| thread.tid)
-            .next();
+        let mut submitters = submitters.filter(|thread| thread.name.starts_with("iou-sqp"));
+        let submitter = submitters.next().map(|thread| thread.tid);
+        let stamps = threads.clone().map(|thread| &thread.stamps);
+        let began = |stamps: &Vec<Stamp>| stamps.iter().map(|stamp| stamp.before).min();
+        let ended = |stamps: &Vec<Stamp>| stamps.iter().map(|stamp| stamp.after).max();
         Load {
+            from: stamps.clone().filter_map(began).max().unwrap_or_default(),
+            to: stamps.filter_map(ended).min().unwrap_or_default(),
             threads: threads.map(|thread| thread.tid).chain(submitter).collect(),
             route: Route {
                 submitter,
                 ..self.route()
             },
-            from: self.from,
-            to: self.recorder.clock().now(),
             cpus: 0,
             missing: self.recorder.missing().to_vec(),
         }
@@ -127,7 +122,7 @@ impl Trace {
 pub(super) fn ios(report: &LoadReport) -> Vec<Io> {
     let of = |thread: &fathom_hostio::load::ThreadLoad| {
         let tid = thread.tid;
-        let io = move |stamp: &fathom_hostio::load::Stamp| Io {
+        let io = move |stamp: &Stamp| Io {
             thread: tid,
             before: stamp.before,
             after: stamp.after,
