@@ -1,6 +1,6 @@
 //! What a rate of I/Os takes: drives, adapters and processors, as plain data and as text for the terminal.
 
-use crate::platform::{Limit, interface};
+use crate::platform::Limit;
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{bytes, count};
@@ -86,16 +86,6 @@ impl Takes {
     }
 }
 
-fn name(of: Limit) -> &'static str {
-    match of {
-        Limit::Threads => "I/Os in flight",
-        Limit::Cores => "processors",
-        Limit::Adapters => "adapters",
-        Limit::Drives => "drives",
-        Limit::Unknown => "unknown",
-    }
-}
-
 /// The text for the terminal.
 pub fn text(plan: &PlanReport, screen: Screen) -> String {
     let mut text = format!(
@@ -141,14 +131,14 @@ fn found(takes: &Takes) -> String {
     );
     let used = takes.used.iter();
     let used: Vec<String> = used
-        .map(|used| format!("{} {:.0} %", name(used.of), 100.0 * used.share))
+        .map(|used| format!("{} {:.0} %", used.of.words(), 100.0 * used.share))
         .collect();
     if let Some(first) = takes.first() {
         let _ = writeln!(
             text,
             "in use: {}; {} saturate first",
             used.join(", "),
-            name(first.of)
+            first.of.words()
         );
     }
     text
@@ -175,7 +165,7 @@ fn changes(plan: &PlanReport) -> Table {
             takes.map_or("not reached".into(), |takes| format!("{:.0}", takes.clocks)),
             takes
                 .and_then(Takes::first)
-                .map_or("-", |used| name(used.of))
+                .map_or("-", |used| used.of.words())
                 .to_owned(),
         ]
     };
@@ -191,9 +181,4 @@ fn sensitivity(plan: &PlanReport) -> Table {
         rows: plan.sensitivity.iter().map(row).collect(),
         ..Table::new("Sensitivity", "", ["input", "rate"])
     }
-}
-
-/// The words for a change to another interface.
-pub fn other_interface(to: fathom_platform::Interface) -> String {
-    interface(to).to_owned()
 }

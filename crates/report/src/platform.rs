@@ -111,6 +111,9 @@ pub struct Tracing {
     /// Parts that took no longer than their events cost; they are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
+    /// Why the figure is not divided into its parts, although it was traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// The cost of an I/O with a processor saturated.
@@ -169,6 +172,19 @@ pub enum Limit {
     Drives,
     /// Something else, or it could not be told.
     Unknown,
+}
+
+impl Limit {
+    /// The name for people.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Threads => "I/Os in flight",
+            Self::Cores => "processors",
+            Self::Adapters => "adapters",
+            Self::Drives => "drives",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// The rate with some threads, processors and drives.

@@ -1,6 +1,6 @@
 //! `fathom platform`: what an I/O costs a machine.
 
-use super::save::written;
+use super::save::{shown, written};
 use crate::args::PlatformArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -123,16 +123,7 @@ pub(super) fn ended(error: StandError) -> Result<Exit, Failure> {
 /// Prints and saves the result. Prints it even if it cannot be saved.
 fn show(args: &PlatformArgs, found: &PlatformReport, samples: &[Sample]) -> Result<Exit, Failure> {
     let saved = args.out.as_deref().map(|dir| save(dir, found, samples));
-    let after = match &saved {
-        Some(Ok(message)) => format!("\n{message}\n"),
-        _ => String::new(),
-    };
-    match args.json {
-        true => out::json(found)?,
-        false => out::text(&(text(found, out::screen()) + &after))?,
-    }
-    saved.transpose()?;
-    Ok(Exit::Done)
+    shown(args.json, found, || text(found, out::screen()), saved)
 }
 
 /// Writes the report and the page, and of a measurement the platform file and the samples.

@@ -3,10 +3,11 @@
 //! The report is many times as large as the record and can be rebuilt from it; a real drive's record cannot be measured
 //! again. If the whole set does not fit, the record is written, with the profile if both fit.
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::out;
 use fathom_lab::store::{self, PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, StoreError};
 use fathom_probe::{Profile, Record};
+use serde::Serialize;
 use std::path::Path;
 
 /// Writes record, profile and report, and returns their names. If that fails, writes the record and the profile, or only the
@@ -62,4 +63,27 @@ fn short(whole: StoreError, dir: &Path, (kept, missing): (&[&str], &[&str])) -> 
 pub(super) fn written(dir: &Path, files: &[&str]) -> String {
     let files = files.join(", ");
     format!("Written to {}: {files}, {SUMS_FILE}", out::shown(dir))
+}
+
+/// Prints a result that may have been saved: as JSON, or as text with the message on its files. Prints it even if it could not
+/// be saved.
+///
+/// # Errors
+/// It cannot be printed, or could not be saved.
+pub(super) fn shown<T: Serialize>(
+    json: bool,
+    found: &T,
+    text: impl FnOnce() -> String,
+    saved: Option<Result<String, Failure>>,
+) -> Result<Exit, Failure> {
+    let after = match &saved {
+        Some(Ok(message)) => format!("\n{message}\n"),
+        _ => String::new(),
+    };
+    match json {
+        true => out::json(found)?,
+        false => out::text(&(text() + &after))?,
+    }
+    saved.transpose()?;
+    Ok(Exit::Done)
 }

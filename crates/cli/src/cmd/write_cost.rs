@@ -3,7 +3,7 @@
 use super::confirm::{Bound, Consent, confirm};
 use super::made;
 use super::prepare::prepared;
-use super::save::written;
+use super::save::{shown, written};
 use crate::args::WriteCostArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
@@ -65,16 +65,7 @@ fn measured(
 /// Prints and saves the result. Prints it even if it cannot be saved.
 fn show(args: &WriteCostArgs, found: &WriteCost) -> Result<Exit, Failure> {
     let saved = args.out.as_deref().map(|dir| save(dir, found));
-    let after = match &saved {
-        Some(Ok(message)) => format!("\n{message}\n"),
-        _ => String::new(),
-    };
-    match args.json {
-        true => out::json(found)?,
-        false => out::text(&(text(found, out::screen()) + &after))?,
-    }
-    saved.transpose()?;
-    Ok(Exit::Done)
+    shown(args.json, found, || text(found, out::screen()), saved)
 }
 
 fn save(dir: &Path, found: &WriteCost) -> Result<String, Failure> {

@@ -6,8 +6,8 @@ use super::model::cores_for;
 use super::stand::{Load, Shown, Stand, StandError};
 use fathom_base::{Bytes, Dur};
 use fathom_platform::{Interface, Platform};
-use fathom_report::plan::{Change, PlanReport, Sensitivity, Takes, Used, other_interface};
-use fathom_report::platform::Limit;
+use fathom_report::plan::{Change, PlanReport, Sensitivity, Takes, Used};
+use fathom_report::platform::{Limit, interface};
 
 /// Most steps of a search.
 const STEPS_MAX: usize = 16;
@@ -97,7 +97,7 @@ fn variants(platform: &Platform) -> Vec<(String, Platform, u64)> {
                 interface: to,
                 ..platform.clone()
             };
-            (other_interface(to), changed, 1)
+            (interface(to).to_owned(), changed, 1)
         })
         .collect();
     if platform.interrupts.count == 1 {
@@ -133,21 +133,18 @@ fn search(
         .iops
         .map_or(1, |iops| least(wanted, iops as f64));
     now.drives = least(wanted, drive).div_ceil(now.adapters);
-    if exceeds(&now) {
-        return Ok((None, None));
-    }
     let mut per_drive = PER_DRIVE;
     let mut most = 0.0_f64;
     for _ in 0..STEPS_MAX {
+        if exceeds(&now) {
+            break;
+        }
         let load = load(&now, per_drive);
         let shown = stand.show(&now, load, READS)?;
         if shown.iops >= wanted {
             return Ok((Some(takes(&now, load, &shown, drive)), None));
         }
         most = most.max(shown.iops);
-        if exceeds(&now) {
-            break;
-        }
         match limited(stand, &now, load, &shown)? {
             Limit::Cores => now.cores += step(now.cores, wanted / shown.iops),
             Limit::Adapters => now.adapters += step(now.adapters, wanted / shown.iops),
@@ -160,7 +157,7 @@ fn search(
             }
         }
     }
-    Ok((None, Some(most)))
+    Ok((None, Some(most).filter(|most| *most > 0.0)))
 }
 
 /// Whether a platform is larger than a search goes.

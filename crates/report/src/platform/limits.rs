@@ -12,7 +12,7 @@ pub(super) fn most(all: &[Scaling]) -> Option<String> {
     let (row, iops) = rates.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let by = row.limit.as_ref().map(|found| match found.by {
         Limit::Unknown => "; what limits it is unknown".to_owned(),
-        by => format!("; the {} limit it", limit(by)),
+        by => format!("; the {} limit it", by.words()),
     });
     Some(format!(
         "The highest rate is {} a second with {}{}.",
@@ -20,17 +20,6 @@ pub(super) fn most(all: &[Scaling]) -> Option<String> {
         resources(row),
         by.unwrap_or_default()
     ))
-}
-
-/// The name of what limits a rate.
-pub(super) fn limit(of: Limit) -> &'static str {
-    match of {
-        Limit::Threads => "I/Os in flight",
-        Limit::Cores => "processors",
-        Limit::Adapters => "adapters",
-        Limit::Drives => "drives",
-        Limit::Unknown => "unknown",
-    }
 }
 
 /// Returns the resources of a row.
@@ -51,7 +40,7 @@ pub(super) fn evidence(all: &[Scaling], names: Option<&[String]>) -> Vec<String>
         let found = row.limit.as_ref()?;
         let what = match found.by {
             Limit::Unknown => "what limits the rate is unknown".to_owned(),
-            by => format!("the {} limit the rate", limit(by)),
+            by => format!("the {} limit the rate", by.words()),
         };
         let name = names.map_or_else(String::new, |names| format!("{}, ", names[at]));
         let why = match sentence(&found.evidence) {

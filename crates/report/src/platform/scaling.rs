@@ -1,7 +1,7 @@
 //! The rate over threads, processors, adapters and drives.
 
 use super::forms::{NONE, percent, positive, time, whole};
-use super::limits::{evidence, limit};
+use super::limits::evidence;
 use super::names::{Names, Way, short_names};
 use super::part::Part;
 use super::{PlatformReport, Scaling, rises};
@@ -63,7 +63,7 @@ fn cells(row: &Scaling) -> [String; 9] {
     let n = |n: u32| count(u64::from(n));
     let or_none =
         |value: f64, show: fn(f64) -> String| positive(value).map_or_else(|| NONE.to_owned(), show);
-    let by = row.limit.as_ref().map(|found| limit(found.by).to_owned());
+    let by = row.limit.as_ref().map(|found| found.by.words().to_owned());
     [
         n(row.threads),
         n(row.depth),

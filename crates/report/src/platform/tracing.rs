@@ -47,7 +47,7 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
     let rest = latency
         .iter()
         .chain(&costs)
-        .flat_map(|(name, of)| rejected(name, of).into_iter().chain(hidden(name, of)));
+        .flat_map(|(name, of)| told(name, of));
     Some(Part {
         rest: rest.collect(),
         table,
@@ -101,4 +101,12 @@ fn hidden(name: &str, of: &Tracing) -> Option<String> {
             parts.join(", ")
         )
     })
+}
+
+/// Returns all remarks on a figure.
+fn told(name: &str, of: &Tracing) -> impl Iterator<Item = String> {
+    let doubt = of.doubt.as_ref();
+    let doubt = doubt.map(|why| format!("{name}: not divided into parts: {}.", clean(why)));
+    let hidden = hidden(name, of).filter(|_| of.doubt.is_none());
+    rejected(name, of).into_iter().chain(hidden).chain(doubt)
 }

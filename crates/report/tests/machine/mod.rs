@@ -67,6 +67,7 @@ fn latency(path: Path, phases: &[(Phase, f64)], more: f64) -> Latency {
             ]),
             lost: 0,
             hidden: Vec::new(),
+            doubt: None,
         }),
     }
 }
@@ -132,6 +133,7 @@ pub(crate) fn cost(path: Path, layers: BTreeMap<Layer, f64>) -> Cost {
             rejected: BTreeMap::new(),
             lost: 312,
             hidden: Vec::new(),
+            doubt: None,
         }),
     }
 }

@@ -7,6 +7,7 @@ use fathom_hostio::{HostError, Inspection, Kind, inspect};
 use fathom_platform::Interface;
 use fathom_report::platform::Path;
 use rustix::thread::{Timespec, nanosleep, sched_getaffinity};
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A target with less than this is refused: its reads would be served from a cache, or hit the same blocks.
@@ -62,9 +63,10 @@ impl<'a> Bench<'a> {
         clock: &'a ClockFacts,
     ) -> Result<Self, MeasureError> {
         let targets = options.targets.iter();
-        let targets = targets
+        let targets: Vec<_> = targets
             .map(|path| checked(path))
             .collect::<Result<_, _>>()?;
+        distinct(&targets)?;
         Ok(Self {
             options,
             clock,
@@ -168,7 +170,38 @@ fn checked(path: &std::path::Path) -> Result<Inspection, HostError> {
         let what = format!("it has {} bytes", found.size_bytes);
         return Err(unsuitable(what, "name one of at least 16 MiB"));
     }
+    if found.kind == Kind::File && has_holes(path) {
+        let advice =
+            "write it once; reads of holes do not reach the drive (`fallocate` alone leaves them)";
+        return Err(unsuitable(
+            "the file has holes, or is compressed".into(),
+            advice,
+        ));
+    }
     Ok(found)
+}
+
+/// Whether a file takes less space than its length.
+fn has_holes(path: &std::path::Path) -> bool {
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.blocks().saturating_mul(512) < found.len() / 512 * 512)
+}
+
+/// Refuses the same target twice: it is no second drive.
+fn distinct(targets: &[Inspection]) -> Result<(), HostError> {
+    for (index, target) in targets.iter().enumerate() {
+        if targets[..index]
+            .iter()
+            .any(|other| other.path == target.path)
+        {
+            return Err(HostError::Unsuitable {
+                path: target.path.clone(),
+                what: "it is named twice".into(),
+                advice: "name each drive once",
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The name of an engine in platform files.

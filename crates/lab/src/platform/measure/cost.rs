@@ -1,7 +1,7 @@
 //! The clocks of a read with a processor saturated, by interface and by layer.
 
 use super::bench::{Bench, Way};
-use super::error::{MeasureError, or_missing};
+use super::error::{MeasureError, doubt, or_missing};
 use super::traced::Trace;
 use fathom_hostio::load::{Engine, LoadConfig, LoadReport};
 use fathom_platform::{Layer, measured};
@@ -171,17 +171,13 @@ fn add_layers(
     let all: BTreeMap<Layer, f64> = layers.into_iter().zip(cost.without(&parts)).collect();
     let none = all.iter().filter(|(_, clocks)| **clocks <= 0.0);
     let hidden = none.map(|(layer, _)| layer.words().to_owned()).collect();
-    found.layers = all
-        .into_iter()
-        .filter(|(_, clocks)| *clocks > 0.0)
-        .collect();
-    // Interrupts and completions on other processors are part of the I/O, too; the threads' time alone lacks them.
-    let sum: f64 = found.layers.values().sum();
-    let half = found.interval.map(|[low, high]| (high - low) / 2.0);
-    found.clocks = sum;
-    found.interval = half.map(|half| [sum - half, sum + half]);
-    if told(&Layer::Other) {
-        found.layers.insert(Layer::Other, part(&Layer::Other).time);
+    let doubt = doubt(before, after, clocks.completions as usize);
+    if doubt.is_none() {
+        take_layers(found, all);
+        if told(&Layer::Other) {
+            let other = part(&Layer::Other).time;
+            found.layers.insert(Layer::Other, other);
+        }
     }
     let all: u64 = clocks
         .cpus
@@ -196,8 +192,20 @@ fn add_layers(
         rejected: BTreeMap::new(),
         lost: recorded.lost,
         hidden,
+        doubt,
     });
     Ok(())
+}
+
+/// Takes the layers, and their sum for the clocks: interrupts and completions on other processors are part of the I/O, too;
+/// the threads' time alone lacks them.
+fn take_layers(found: &mut Cost, layers: BTreeMap<Layer, f64>) {
+    let some = layers.into_iter().filter(|(_, clocks)| *clocks > 0.0);
+    found.layers = some.collect();
+    let sum: f64 = found.layers.values().sum();
+    let half = found.interval.map(|[low, high]| (high - low) / 2.0);
+    found.clocks = sum;
+    found.interval = half.map(|half| [sum - half, sum + half]);
 }
 
 /// Clocks in a unit of the records.

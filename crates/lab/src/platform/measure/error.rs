@@ -42,3 +42,37 @@ pub(super) fn missing(what: &str, error: &HostError) -> Missing {
         help: help.to_owned(),
     }
 }
+
+/// Most that tracing may add to a figure, and least: a traced load that is faster was another one. Shares of the figure.
+const ADDED: std::ops::RangeInclusive<f64> = -0.1..=1.0;
+/// Fewest reads that are divided.
+const READS_MIN: usize = 200;
+
+/// Returns why the division of a figure cannot be trusted, if that is so.
+pub(super) fn doubt(untraced: f64, traced: f64, reads: usize) -> Option<String> {
+    if reads < READS_MIN {
+        return Some(format!("{reads} reads were traced, fewer than {READS_MIN}"));
+    }
+    let added = traced / untraced - 1.0;
+    (!ADDED.contains(&added)).then(|| {
+        let percent = 100.0 * added;
+        format!(
+            "the traced load differs by {percent:+.0} %, which is more than its division can bear"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_is_told_only_if_both_loads_are_alike() {
+        assert_eq!(doubt(100.0, 150.0, 1_000), None);
+        assert_eq!(doubt(100.0, 95.0, 1_000), None);
+        assert!(doubt(100.0, 250.0, 1_000).unwrap().contains("+150 %"));
+        assert!(doubt(100.0, 60.0, 1_000).unwrap().contains("-40 %"));
+        assert!(doubt(100.0, 110.0, 41).unwrap().starts_with("41 reads"));
+        assert!(doubt(0.0, 0.0, 1_000).is_some());
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, Way};
 use super::error::MeasureError;
+use super::error::doubt;
 use super::traced::{self, Trace};
 use crate::platform::Sample;
 use fathom_base::Dur;
@@ -17,6 +18,8 @@ const TRACED_MAX: u32 = 20_000;
 const QUANTILE: f64 = 0.4;
 /// Rounds without and with tracing, in turn: the speed of a machine drifts.
 const ROUNDS: u32 = 3;
+/// Relative width of a step of the latencies' histogram.
+const RESOLUTION: f64 = 1.0 / 64.0;
 /// Half of the width of a 95 % interval of a median, in standard deviations of the rank.
 const RANK_95: f64 = 1.96;
 
@@ -52,7 +55,9 @@ pub(super) fn latency(
         found.latency_ns = all.quantile_ns(0.5).unwrap_or_default();
         let half = RANK_95 * 0.5 / (all.count().max(1) as f64).sqrt();
         let ends = all.quantile_ns(0.5 - half).zip(all.quantile_ns(0.5 + half));
-        found.interval_ns = ends.map(|(low, high)| [low, high]);
+        // A quantile is the middle of a step of the histogram.
+        let step = RESOLUTION / 2.0;
+        found.interval_ns = ends.map(|(low, high)| [low * (1.0 - step), high * (1.0 + step)]);
     }
     if let Some(traced) = traced {
         add_phases(&mut found, &traced);
@@ -155,6 +160,7 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         .and_then(|latency| latency.quantile_ns(0.5));
     let median_ns = median_ns.unwrap_or_default();
     let cost = measured::TracingCost::between(found.latency_ns, median_ns, events);
+    let doubt = doubt(found.latency_ns, median_ns, traced.parts.ios.len());
     let mean = |of: &dyn Fn(&measured::Parts) -> f64| {
         middle.iter().map(|parts| of(parts)).sum::<f64>() / count
     };
@@ -169,13 +175,16 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
     let phases: BTreeMap<Phase, f64> = passed.into_iter().zip(cost.without(&parts)).collect();
     let none = phases.iter().filter(|(_, time)| **time <= 0.0);
     let hidden = none.map(|(phase, _)| phase.words().to_owned()).collect();
-    let phases = phases.into_iter().filter(|(_, time)| *time > 0.0).collect();
+    let phases = phases.into_iter().filter(|(_, time)| *time > 0.0);
     let rejected = traced.parts.rejected.iter();
     let rejected: BTreeMap<String, u64> = rejected
         .map(|(reason, count)| (reason.words().to_owned(), *count))
         .collect();
     let all = traced.parts.ios.len() as u64 + rejected.values().sum::<u64>();
-    found.phases = phases;
+    found.phases = match doubt {
+        None => phases.collect(),
+        Some(_) => BTreeMap::new(),
+    };
     found.tracing = Some(Tracing {
         traced: median_ns,
         untraced: found.latency_ns,
@@ -184,5 +193,6 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         rejected,
         lost: traced.lost,
         hidden,
+        doubt,
     });
 }
