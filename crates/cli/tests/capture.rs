@@ -21,7 +21,8 @@ struct Disk {
     tracing: PathBuf,
 }
 
-fn tracefs() -> Option<PathBuf> {
+/// Returns where tracefs is mounted.
+pub(crate) fn tracefs() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let line = mounts.lines().find(|line| line.contains(" - tracefs "))?;
     line.split(' ').nth(4).map(PathBuf::from)

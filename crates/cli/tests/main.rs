@@ -22,6 +22,7 @@ mod killed;
 mod kinds;
 mod misplaced;
 mod platform;
+mod platform_measured;
 mod processes;
 mod queue;
 mod real;

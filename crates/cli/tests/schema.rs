@@ -76,6 +76,17 @@ fn the_cost_of_a_write_is_described() {
 }
 
 #[test]
+fn platforms_and_plans_are_described() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = "platform --model x5570-sas --quiet --out machine";
+    described(dir.path(), "platform", model);
+    let stored = std::fs::read(dir.path().join("machine/platform.json")).unwrap();
+    schema::check("platform", &serde_json::from_slice(&stored).unwrap());
+    let plan = "plan --iops 200000 --platform x5570-sas --quiet";
+    described(dir.path(), "plan", plan);
+}
+
+#[test]
 fn lists_are_described() {
     let dir = tempfile::tempdir().unwrap();
     described(dir.path(), "list", "list");
@@ -86,6 +97,7 @@ fn lists_are_described() {
         "workloads",
         "steps",
         "examples",
+        "platforms",
     ] {
         described(dir.path(), "list", &format!("list {what}"));
     }

@@ -27,6 +27,8 @@ fn the_help_of_every_subcommand() {
         "study",
         "compare",
         "write-cost",
+        "platform",
+        "plan",
         "reproduce",
         "list",
         "explain",
