@@ -217,13 +217,26 @@ impl Stream {
         self.records.insert(index, lost);
     }
 
-    /// Says what else the kernel counted as lost, without a place in time. Returns the number of all lost events.
+    /// Says what else the kernel counted as lost: at the one place where an unknown number is missing, or else without a place
+    /// in time. Returns the number of all lost events.
     fn end(&mut self, counted: u64) -> u64 {
-        let unknown = |record: &Record| matches!(record.event, Event::Lost { count: None, .. });
-        let said = self.records.iter().any(unknown);
-        if counted > self.placed && !said {
-            let count = Some(counted - self.placed);
-            self.push(u64::MAX, 0, Event::Lost { since: 0, count });
+        let rest = counted.saturating_sub(self.placed);
+        let mut unknown = self
+            .records
+            .iter_mut()
+            .filter_map(|record| match &mut record.event {
+                Event::Lost { count, .. } if count.is_none() => Some(count),
+                _ => None,
+            });
+        let (first, more) = (unknown.next(), unknown.next().is_some());
+        let said = first.is_some();
+        match first {
+            Some(count) if rest > 0 && !more => *count = Some(rest),
+            None if rest > 0 => {
+                let count = Some(rest);
+                self.push(u64::MAX, 0, Event::Lost { since: 0, count });
+            }
+            _ => {}
         }
         counted.max(self.placed).max(u64::from(said))
     }
@@ -243,6 +256,27 @@ mod tests {
         stream.push(100, 7, Event::UringSubmit);
         stream.push(200, 8, Event::UringSubmit);
         stream
+    }
+
+    #[test]
+    fn an_unknown_number_follows_from_the_kernels_counters_if_it_is_the_only_one() {
+        let counts = |stream: &Stream| -> Vec<Option<u64>> {
+            let count = |record: Record| match record.event {
+                Event::Lost { count, .. } => count,
+                _ => None,
+            };
+            lost(stream).into_iter().map(count).collect()
+        };
+        let mut one = with_two();
+        one.lost_before(1, Some(5));
+        one.lost_before(0, None);
+        assert_eq!(one.end(9), 9);
+        assert_eq!(counts(&one), [Some(4), Some(5)]);
+        let mut two = with_two();
+        two.lost_before(1, None);
+        two.lost_before(0, None);
+        assert_eq!(two.end(9), 9);
+        assert_eq!(counts(&two), [None, None]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the events of a kernel say of where the time of an I/O, and of the processors, goes.
 //!
-//! [`latencies`] splits the time of single I/Os, as their caller saw it, into phases; [`clocks`] splits the time of the
+//! [`latencies`] splits the time of single I/Os, as their caller saw it, into phases; [`clocks()`] splits the time of the
 //! processors into layers; [`TracingCost`] is what the tracing itself adds. All of it is a function of the records: nothing
 //! here reads a clock or a file.
 //!

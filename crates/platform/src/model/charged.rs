@@ -89,7 +89,7 @@ pub(super) struct Part {
     pub(super) piece: Piece,
 }
 
-/// Drives as programs see them: behind adapters, with the host's processors between. See [`super`].
+/// Drives as programs see them: behind adapters, with the host's processors between.
 #[derive(Debug)]
 pub struct Charged<D> {
     pub(super) platform: Platform,
