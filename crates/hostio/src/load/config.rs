@@ -80,7 +80,7 @@ pub enum StampClock {
     Monotonic,
 }
 
-/// Configuration of [`crate::load::run`].
+/// Configuration of [`crate::load::run()`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadConfig {
     /// Block devices and regular files. Thread `i` reads number `i` modulo their count.

@@ -1,6 +1,6 @@
 //! Loads a drive or file with random reads and measures what they cost the caller: time, processor time, context switches.
 //!
-//! [`run`] starts the threads of a [`LoadConfig`]. Each thread reads blocks of one size at random places of one target, by
+//! [`run()`] starts the threads of a [`LoadConfig`]. Each thread reads blocks of one size at random places of one target, by
 //! one [`Engine`], and reports a [`ThreadLoad`]. [`ClockFacts`] has the facts about the processor's clock that convert
 //! clocks and time.
 //!
