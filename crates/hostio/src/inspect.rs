@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::holds;
 use crate::identity::Identity;
 use crate::node::{DeviceNumber, Node};
-use crate::usage::{self, Storage};
+use crate::usage::{self, Mount, Storage};
 use fathom_base::Bytes;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
 use std::fmt;
@@ -47,6 +47,8 @@ pub struct Inspection {
     pub kind: Kind,
     /// Identity of the drive, or of the drive under the file system.
     pub identity: Identity,
+    /// Type of the file system of a file or directory, as the kernel names it.
+    pub file_system: Option<String>,
     /// Size of a file or device in bytes; 0 for a directory.
     pub size_bytes: u64,
     /// Free bytes for this user in the file system of a file or directory.
@@ -111,9 +113,12 @@ impl Look {
         let resolved = fs::canonicalize(path).map_err(failed)?;
         let metadata = fs::metadata(&resolved).map_err(failed)?;
         let kind = kind_of(path, &metadata)?;
+        let mount = (kind != Kind::Block)
+            .then(|| usage::mount_of(&resolved))
+            .flatten();
         let node = match kind {
             Kind::Block => Node::find(DeviceNumber::of(metadata.rdev())),
-            Kind::File | Kind::Directory => under(&metadata),
+            Kind::File | Kind::Directory => under(&metadata, mount.as_ref()),
         };
         let storage = match (kind, &node) {
             (Kind::Block, Some(node)) => usage::of_device(node),
@@ -153,6 +158,7 @@ impl Look {
             size_bytes,
             free_bytes: (kind != Kind::Block).then(|| free_bytes(&resolved)),
             path: resolved,
+            file_system: mount.map(|mount| mount.file_system),
             identity,
             logical_block_bytes,
             findings,
@@ -192,15 +198,15 @@ fn kind_of(path: &Path, metadata: &Metadata) -> Result<Kind, HostError> {
     })
 }
 
-/// Finds the block device under a file, also for file systems with a device number of their own (Btrfs).
-fn under(metadata: &Metadata) -> Option<Node> {
-    let number = DeviceNumber::of(metadata.dev());
-    Node::find(number).or_else(|| {
-        let mount = usage::mounts().into_iter().find(|m| m.number == number)?;
-        let source = fs::metadata(mount.source).ok()?;
+/// Finds the block device under a file, also for file systems with a device number of their own (Btrfs): the first one of
+/// several.
+fn under(metadata: &Metadata, mount: Option<&Mount>) -> Option<Node> {
+    let source = || {
+        let source = fs::metadata(&mount?.source).ok()?;
         let block = source.file_type().is_block_device();
         block.then(|| Node::find(DeviceNumber::of(source.rdev())))?
-    })
+    };
+    Node::find(DeviceNumber::of(metadata.dev())).or_else(source)
 }
 
 fn free_bytes(path: &Path) -> u64 {

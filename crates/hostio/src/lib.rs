@@ -54,4 +54,4 @@ pub use inspect::{Inspection, Kind, inspect};
 pub use recorder::{IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock};
 pub use scheduler::KernelScheduler;
 pub use signature::Signature;
-pub use target::open;
+pub use target::{open, refuse_memory};

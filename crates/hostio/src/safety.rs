@@ -110,6 +110,7 @@ mod tests {
                 serial: Some("S1".into()),
                 ..Identity::default()
             },
+            file_system: None,
             size_bytes: 1 << 30,
             free_bytes: None,
             logical_block_bytes: Some(512),

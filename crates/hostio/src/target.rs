@@ -159,20 +159,12 @@ fn open_existing(look: Look, config: &HostConfig) -> Result<Opened, HostError> {
     })
 }
 
-/// Returns the type of the file system that holds `path`, as in mountinfo.
-fn file_system_of(path: &Path) -> String {
-    let mounts = usage::mounts();
-    let under = mounts.iter().filter(|m| path.starts_with(&m.at));
-    // Of several mounts at the same point, the last one is on top.
-    let top = under.max_by_key(|m| m.at.as_os_str().len());
-    top.map_or("of an unknown type".into(), |m| m.file_system.clone())
-}
-
 fn no_direct_io(path: &Path) -> HostError {
     let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mount = usage::mount_of(&resolved);
     HostError::NoDirectIo {
         path: path.to_owned(),
-        file_system: file_system_of(&resolved),
+        file_system: mount.map_or("of an unknown type".into(), |mount| mount.file_system),
     }
 }
 
@@ -189,7 +181,10 @@ pub(crate) fn explain_invalid(error: HostError, path: &Path) -> HostError {
 }
 
 /// Refuses memory file systems. Newer kernels accept O_DIRECT there and ignore it.
-pub(crate) fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
+///
+/// # Errors
+/// [`HostError::NoDirectIo`].
+pub fn refuse_memory(given: &Path, resolved: &Path) -> Result<(), HostError> {
     // <linux/magic.h>: TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC
     const MEMORY: [u64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
     let kind = rustix::fs::statfs(resolved).map(|s| s.f_type as u64 & 0xffff_ffff);
@@ -236,7 +231,8 @@ mod tests {
 
     #[test]
     fn a_memory_file_system_is_named() {
-        if file_system_of(Path::new("/dev/shm")) != "tmpfs" {
+        let mount = usage::mount_of(Path::new("/dev/shm"));
+        if mount.is_none_or(|mount| mount.file_system != "tmpfs") {
             println!("skipped: /dev/shm is no tmpfs");
             return;
         }

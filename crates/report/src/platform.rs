@@ -50,6 +50,9 @@ pub struct PlatformReport {
     pub copy: Option<Copy>,
     /// The rate over threads, processors and drives.
     pub scaling: Vec<Scaling>,
+    /// What others used of the processors while they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// What is missing, and what to do about it.
     pub missing: Vec<Missing>,
     /// Other remarks.
@@ -139,6 +142,10 @@ pub struct Cost {
     pub system_calls: Option<f64>,
     /// Share of the processor's time in which it computes, from 0 to 1.
     pub utilisation: f64,
+    /// Clocks of all processors that were not idle, for an I/O, by the kernel's counters of idle time, without tracing. It is
+    /// independent of the layers: on a quiet machine their sum, with [`Layer::Other`], is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<f64>,
     /// What tracing cost.
     pub tracing: Option<Tracing>,
 }
@@ -221,6 +228,25 @@ pub struct Limited {
     pub by: Limit,
     /// The evidence, in a sentence.
     pub evidence: String,
+}
+
+/// What others used of the processors, as shares of the time of all of them, from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Others {
+    /// Other programs, before or after the measurement: the larger one.
+    pub programs: f64,
+    /// The machine's host, during the measurement: a virtual processor that was to run and could not.
+    pub host: f64,
+}
+
+impl Others {
+    /// More than this disturbs a measurement.
+    const MUCH: f64 = 0.05;
+
+    /// Whether they disturbed the measurement.
+    pub fn disturb(self) -> bool {
+        self.programs > Self::MUCH || self.host > Self::MUCH
+    }
 }
 
 /// What is missing.

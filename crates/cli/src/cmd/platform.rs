@@ -41,7 +41,10 @@ pub(super) fn run(args: &PlatformArgs) -> Result<Exit, Failure> {
         stop: watch::interrupted,
     };
     match model(&platform, options, &part(args.quiet)) {
-        Ok(found) => show(args, &found, &[]),
+        Ok(found) => {
+            let file = platform.to_toml();
+            show(args, &found, Some(file), &[])
+        }
         Err(error) => ended(error),
     }
 }
@@ -59,7 +62,10 @@ fn here(args: &PlatformArgs) -> Result<Exit, Failure> {
         before_the_end: watch::before_the_end,
     };
     match measure(&options, &part(args.quiet)) {
-        Ok(found) => show(args, &found.report, &found.samples),
+        Ok(found) => {
+            let file = measured_platform(&found.report);
+            show(args, &found.report, file, &found.samples)
+        }
         Err(MeasureError::Interrupted) => {
             out::note("Interrupted; nothing is kept.");
             Ok(Exit::Negative)
@@ -121,18 +127,27 @@ pub(super) fn ended(error: StandError) -> Result<Exit, Failure> {
 }
 
 /// Prints and saves the result. Prints it even if it cannot be saved.
-fn show(args: &PlatformArgs, found: &PlatformReport, samples: &[Sample]) -> Result<Exit, Failure> {
-    let saved = args.out.as_deref().map(|dir| save(dir, found, samples));
+fn show(
+    args: &PlatformArgs,
+    found: &PlatformReport,
+    file: Option<String>,
+    samples: &[Sample],
+) -> Result<Exit, Failure> {
+    let out = args.out.as_deref();
+    let saved = out.map(|dir| save(dir, found, file, samples));
     shown(args.json, found, || text(found, out::screen()), saved)
 }
 
-/// Writes the report and the page, and of a measurement the platform file and the samples.
-fn save(dir: &Path, found: &PlatformReport, samples: &[Sample]) -> Result<String, Failure> {
+/// Writes the report and the page, the platform file, and the samples of a measurement.
+fn save(
+    dir: &Path,
+    found: &PlatformReport,
+    file: Option<String>,
+    samples: &[Sample],
+) -> Result<String, Failure> {
     let (json, html) = (out::versioned(found)?, page(found));
     let mut files = vec![(PLATFORM_FILE, json.into_bytes())];
-    if let Some(platform) = measured_platform(found).filter(|_| found.measured) {
-        files.push((PLATFORM_TOML, platform.to_toml().into_bytes()));
-    }
+    files.extend(file.map(|text| (PLATFORM_TOML, text.into_bytes())));
     if !samples.is_empty() {
         let table = table(samples);
         let table = table
@@ -145,6 +160,9 @@ fn save(dir: &Path, found: &PlatformReport, samples: &[Sample]) -> Result<String
         .iter()
         .map(|(name, bytes)| (*name, &bytes[..]))
         .collect();
-    store::write_whole(dir, &bytes)?;
+    // Those of an earlier result in the same place do not belong to this one.
+    let gone = [PLATFORM_TOML, SAMPLES_FILE].into_iter();
+    let gone: Vec<&str> = gone.filter(|name| !names.contains(name)).collect();
+    store::put(dir, &bytes, &gone)?;
     Ok(written(dir, &names))
 }

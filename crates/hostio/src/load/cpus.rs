@@ -1,5 +1,6 @@
 //! What every processor did, by the kernel's counters in /proc/stat.
 
+use crate::clock::Clock;
 use crate::sysfs::text;
 use std::path::Path;
 
@@ -23,9 +24,31 @@ pub struct CpuTimes {
     pub idle_ns: u64,
 }
 
+/// A look at what all processors do, from its start.
+#[derive(Debug)]
+pub struct CpuWatch {
+    before: Vec<CpuTimes>,
+    clock: Clock,
+}
+
+impl CpuWatch {
+    /// Starts a look.
+    pub fn start() -> Self {
+        Self {
+            before: CpuTimes::now(),
+            clock: Clock::start(),
+        }
+    }
+
+    /// Returns what every processor has done since, and how long that is, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub fn seen(&self) -> (Vec<CpuTimes>, u64) {
+        (CpuTimes::since(&self.before), self.clock.now().0)
+    }
+}
+
 impl CpuTimes {
     /// Returns the processors' times since boot; empty if the kernel shows none.
-    pub(super) fn now() -> Vec<Self> {
+    fn now() -> Vec<Self> {
         let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
         let stat = text(Path::new("/proc/stat")).unwrap_or_default();
         stat.lines()
@@ -52,7 +75,7 @@ impl CpuTimes {
     }
 
     /// Returns what every processor did since `before`.
-    pub(super) fn since(before: &[Self]) -> Vec<Self> {
+    fn since(before: &[Self]) -> Vec<Self> {
         let now = Self::now().into_iter();
         let both = now.filter_map(|now| Some((before.iter().find(|b| b.cpu == now.cpu)?, now)));
         // The kernel's counters of idle time may go back a little.

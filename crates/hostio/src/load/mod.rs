@@ -29,7 +29,7 @@ mod usage;
 mod worker;
 
 pub use config::{Caching, Engine, LoadConfig, StampClock};
-pub use cpus::CpuTimes;
+pub use cpus::{CpuTimes, CpuWatch};
 pub use facts::ClockFacts;
 pub use helper::KernelThread;
 pub use latency::Latency;

@@ -1,7 +1,7 @@
 //! Runs a load: checks the configuration, starts the threads at the same time, collects their reports.
 
 use super::config::{Engine, LoadConfig, StampClock};
-use super::cpus::CpuTimes;
+use super::cpus::{CpuTimes, CpuWatch};
 use super::facts::ClockFacts;
 use super::report::{LoadReport, ThreadLoad};
 use super::target::Target;
@@ -60,7 +60,7 @@ pub fn run(
     let Measured {
         threads,
         cpus,
-        wall,
+        wall_ns,
     } = measure(config, &workers)?;
     Ok(LoadReport {
         threads,
@@ -68,7 +68,7 @@ pub fn run(
             true => StampClock::Tsc,
             false => StampClock::Monotonic,
         },
-        cpus_wall_ns: wall.0,
+        cpus_wall_ns: wall_ns,
         cpus,
         stopped: stop.load(Ordering::Relaxed),
     })
@@ -133,7 +133,7 @@ struct Measured {
     threads: Vec<ThreadLoad>,
     cpus: Vec<CpuTimes>,
     /// Time over which `cpus` was counted.
-    wall: fathom_base::Dur,
+    wall_ns: u64,
 }
 
 type Running<'scope> = ScopedJoinHandle<'scope, Result<Option<ThreadLoad>, HostError>>;
@@ -167,21 +167,21 @@ fn measure(config: &LoadConfig, workers: &[Worker<'_>]) -> Result<Measured, Host
         // Ends when every worker has answered or failed.
         let all_ready = answers.iter().count() == workers.len() && refused.is_none();
         let clock = Clock::start();
-        let mut before = (Vec::new(), Time::ZERO);
+        let mut watch = None;
         if let (true, Some(worker)) = (all_ready, workers.first()) {
             start(config, worker.ticks, &starts);
             sleep(clock, Time(config.warm_up.0), worker);
-            before = (CpuTimes::now(), clock.now());
+            watch = Some(CpuWatch::start());
         }
         drop(starts);
         let threads = collect(running);
-        let (cpus, wall) = (CpuTimes::since(&before.0), clock.now().since(before.1));
+        let (cpus, wall_ns) = watch.map(|watch| watch.seen()).unwrap_or_default();
         match refused {
             Some(error) => Err(error),
             None => Ok(Measured {
                 threads: threads?,
                 cpus,
-                wall,
+                wall_ns,
             }),
         }
     })

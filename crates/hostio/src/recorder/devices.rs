@@ -2,6 +2,8 @@
 
 use crate::error::{HostError, os_error};
 use crate::node::{DeviceNumber, Node};
+use crate::sysfs::names_in;
+use crate::usage::mount_of;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -20,23 +22,28 @@ impl IoDevices {
     /// Finds the devices under a block device or a file.
     ///
     /// # Errors
-    /// The path cannot be read; [`HostError::Unsuitable`] if the kernel has no block device for it, as with Btrfs, which has
-    /// device numbers of its own.
+    /// The path cannot be read; [`HostError::Unsuitable`] if the kernel has no block device for it.
     pub fn under(path: &Path) -> Result<Self, HostError> {
-        let found = fs::metadata(path).map_err(|error| os_error(path, "look at it", error))?;
+        let failed = |error| os_error(path, "look at it", error);
+        let found = fs::metadata(path).map_err(failed)?;
         let device = match found.file_type().is_block_device() {
             true => found.rdev(),
             false => found.dev(),
         };
-        let node = Node::find(DeviceNumber::of(device));
-        let node = node.ok_or_else(|| HostError::Unsuitable {
-            path: path.to_owned(),
-            what: "the kernel has no block device for it".to_owned(),
-            advice: "name the block device itself (`findmnt -T PATH` shows it)",
-        })?;
+        let nodes = match Node::find(DeviceNumber::of(device)) {
+            Some(node) => vec![node],
+            None => members(&fs::canonicalize(path).map_err(failed)?),
+        };
+        if nodes.is_empty() {
+            return Err(HostError::Unsuitable {
+                path: path.to_owned(),
+                what: "the kernel has no block device for it".to_owned(),
+                advice: "name the block device itself (`findmnt -T PATH` shows it)",
+            });
+        }
         let mut issued = BTreeSet::new();
-        lowest(&node, &mut issued);
-        let queued = with_whole(&node);
+        nodes.iter().for_each(|node| lowest(node, &mut issued));
+        let queued: BTreeSet<u32> = nodes.iter().flat_map(with_whole).collect();
         Ok(Self {
             queued: queued.into_iter().collect(),
             issued: issued.into_iter().collect(),
@@ -48,6 +55,26 @@ impl IoDevices {
         let all: BTreeSet<u32> = self.queued.iter().chain(&self.issued).copied().collect();
         all.into_iter().collect()
     }
+}
+
+/// Returns the devices of the Btrfs that a file is in: it has a device number of its own, and may have several devices.
+fn members(file: &Path) -> Vec<Node> {
+    let Some(mount) = mount_of(file).filter(|mount| mount.file_system == "btrfs") else {
+        return Vec::new();
+    };
+    let source = fs::canonicalize(&mount.source).unwrap_or_default();
+    let name = source.file_name().unwrap_or_default();
+    let all = Path::new("/sys/fs/btrfs");
+    let mut each = names_in(all).into_iter();
+    let devices = each.find_map(|id| {
+        let devices = all.join(id).join("devices");
+        devices.join(name).exists().then_some(devices)
+    });
+    let devices = devices.unwrap_or_default();
+    let nodes = names_in(&devices).into_iter();
+    nodes
+        .filter_map(|name| Node::at(&fs::canonicalize(devices.join(name)).ok()?))
+        .collect()
 }
 
 fn packed(node: &Node) -> u32 {

@@ -17,7 +17,7 @@ mod number;
 mod processes;
 mod storage;
 
-pub(crate) use mounts::mounts;
+pub(crate) use mounts::{Mount, mount_of};
 pub(crate) use processes::processes;
 pub(crate) use storage::{Storage, Way, of_device, of_file};
 

@@ -21,8 +21,18 @@ pub(crate) struct Mount {
 }
 
 /// Returns the mounts in this process's namespace.
-pub(crate) fn mounts() -> Vec<Mount> {
+fn mounts() -> Vec<Mount> {
     mounts_of("self")
+}
+
+/// Finds the mount that a file is in, by its path without symbolic links. The device number of a file does not tell: Btrfs
+/// gives each subvolume one of its own.
+pub(crate) fn mount_of(path: &Path) -> Option<Mount> {
+    let above = mounts()
+        .into_iter()
+        .filter(|mount| path.starts_with(&mount.at));
+    // Of several mounts at one place, the last one is seen.
+    above.max_by_key(|mount| mount.at.components().count())
 }
 
 /// Returns the mounts that a process sees.

@@ -146,6 +146,9 @@ impl<'a> State<'a> {
         if !self.is_within(record.at) {
             return;
         }
+        let own = self.threads.get(record.thread).is_some();
+        let submits = self.load.route.submitter == Some(record.thread);
+        self.found.own_events += u64::from(own && !submits);
         match record.event {
             Event::Complete(span) if self.load.route.is_issued(span.dev) => {
                 self.found.completions += 1;

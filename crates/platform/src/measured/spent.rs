@@ -45,6 +45,9 @@ pub struct Clocks {
     pub own_switches: u64,
     /// Number of switches that the kernel did not report.
     pub unseen_switches: u64,
+    /// Number of recorded events while a thread that does I/O had a processor, interrupts included: those whose cost is in
+    /// the processor time of these threads. Without those of the kernel's thread that submits.
+    pub own_events: u64,
     /// The layers that the recording cannot tell.
     pub unseen: Vec<Layer>,
 }

@@ -1,6 +1,6 @@
 //! The facts and the parts of the report.
 
-use super::forms::decimal;
+use super::forms::{decimal, percent};
 use super::part::Part;
 use super::{PlatformReport, copies, cost, latency, scaling, tracing};
 
@@ -38,7 +38,18 @@ pub(super) fn facts(report: &PlatformReport) -> Vec<(String, String)> {
         ),
         None => "unknown: costs are times".to_owned(),
     };
-    let own = [("clock", clock), ("Fathom", report.fathom.clone())];
+    let others = report.others.map_or(String::new(), |others| {
+        format!(
+            "{} before or after; the machine's host took {} in between",
+            percent(others.programs),
+            percent(others.host)
+        )
+    });
+    let own = [
+        ("clock", clock),
+        ("other programs", others),
+        ("Fathom", report.fathom.clone()),
+    ];
     let own = own
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value));

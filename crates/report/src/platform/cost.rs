@@ -23,7 +23,11 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
     let layers = busy().filter_map(|layer| of_layer(layer, layer.words()));
     let rest = row(
         "not attributed",
-        all.iter().map(|cost| maybe(others(cost), |n| work.cell(n))),
+        all.iter().map(|cost| {
+            maybe(others(cost).filter(|_| !cost.layers.is_empty()), |n| {
+                work.cell(n)
+            })
+        }),
     );
     let below = [
         rest,
@@ -35,6 +39,10 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
         ),
         of_layer(Layer::Other, "other, not in the total"),
         of_layer(Layer::Idle, "idle, not in the total"),
+        row(
+            "not idle, by the kernel",
+            all.iter().map(|cost| maybe(cost.busy, |n| work.cell(n))),
+        ),
     ];
     let rows = layers
         .chain(below.into_iter().flatten())
@@ -95,7 +103,7 @@ fn figures(report: &PlatformReport) -> impl Iterator<Item = Vec<String>> {
             all.iter().map(|cost| maybe(cost.system_calls, several)),
         ),
         row(
-            "utilisation",
+            "processor busy",
             all.iter().map(|cost| percent(cost.utilisation)),
         ),
         row(
@@ -118,10 +126,10 @@ fn maybe(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
 fn note(report: &PlatformReport, names: &Names) -> String {
     let work = match Work::of(report) {
         Work::Clocks => {
-            "Clocks of all processors for a read while one is saturated; below the total, other figures of the same reads."
+            "Clocks of all processors for a read. The program runs on one of them; without tracing but for the layers."
         }
         Work::Time => {
-            "Time of all processors for a read while one is saturated; below the total, other figures of the same reads."
+            "Time of all processors for a read. The program runs on one of them; without tracing but for the layers."
         }
     };
     let polls = report
@@ -132,8 +140,14 @@ fn note(report: &PlatformReport, names: &Names) -> String {
         true => " Polling is waiting: it takes what the other layers leave.",
         false => "",
     };
+    let idle = match report.costs.iter().any(|cost| cost.busy.is_some()) {
+        true => {
+            " Not idle: all that ran, by the kernel's own counters; the total and the other should sum to it."
+        }
+        false => "",
+    };
     match names.shared.is_empty() {
-        true => format!("{work}{polls}"),
-        false => format!("{work}{polls} All: {}.", names.shared),
+        true => format!("{work}{polls}{idle}"),
+        false => format!("{work}{polls}{idle} All: {}.", names.shared),
     }
 }

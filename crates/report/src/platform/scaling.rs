@@ -78,7 +78,8 @@ fn cells(row: &Scaling) -> [String; 9] {
 }
 
 fn note(names: &Names, differ: bool) -> String {
-    let depth = "Depth: I/Os in flight of each thread. Busy: the processors' utilisation, the share of their time in which they compute.";
+    let depth = "Depth: I/Os in flight of each thread. Busy: the share of their time in which the processors compute. Latency: \
+                 the mean; the threads may run on any of the processors.";
     let all = match differ {
         true => names.shared.clone(),
         // All rows have the same name.

@@ -36,13 +36,24 @@ pub(super) fn verdict(report: &PlatformReport) -> String {
         (Some(one), None) | (None, Some(one)) => Some(format!("{one}.")),
     };
     let most = limits::most(&report.scaling);
-    let told: Vec<String> = first.into_iter().chain(most).collect();
+    let told = first.into_iter().chain(most);
+    let told: Vec<String> = told.chain(disturbed(report)).collect();
     match told.is_empty() {
         true if report.missing.is_empty() => "There is no figure.".to_owned(),
         true => "Nothing could be measured; the list of what is missing says why, and what to do."
             .to_owned(),
         false => told.join(" "),
     }
+}
+
+/// Whether others were at work, too.
+fn disturbed(report: &PlatformReport) -> Option<String> {
+    let others = report.others.filter(|others| others.disturb())?;
+    Some(format!(
+        "The machine was not quiet: other programs used {} of its processors, and its host took {}; repeat it when it is.",
+        percent(others.programs),
+        percent(others.host)
+    ))
 }
 
 /// The time of a read, and the machine's part of it.

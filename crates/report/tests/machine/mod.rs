@@ -2,7 +2,8 @@
 
 use fathom_platform::{Interface, Layer, Phase};
 use fathom_report::platform::{
-    Copy, Cost, Fact, Latency, Limit, Limited, Missing, Path, PlatformReport, Scaling, Tracing,
+    Copy, Cost, Fact, Latency, Limit, Limited, Missing, Others, Path, PlatformReport, Scaling,
+    Tracing,
 };
 use std::collections::BTreeMap;
 
@@ -125,6 +126,7 @@ pub(crate) fn cost(path: Path, layers: BTreeMap<Layer, f64>) -> Cost {
         switches: Some(1.02),
         system_calls: Some(1.0),
         utilisation: 0.998,
+        busy: Some(clocks * 1.02),
         tracing: Some(Tracing {
             traced: clocks * 1.21,
             untraced: clocks,
@@ -243,6 +245,10 @@ pub(crate) fn everything() -> PlatformReport {
                 .collect(),
         }),
         scaling: scaling(),
+        others: Some(Others {
+            programs: 0.012,
+            host: 0.0,
+        }),
         notes: vec![
             "The threads of the loop device run on the same processors: `other` is their work."
                 .into(),

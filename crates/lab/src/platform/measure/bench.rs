@@ -1,9 +1,10 @@
 //! The targets, and loads on them.
 
+use super::background::Background;
 use super::error::MeasureError;
 use super::options::MeasureOptions;
 use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, run};
-use fathom_hostio::{HostError, Inspection, Kind, inspect};
+use fathom_hostio::{HostError, Inspection, Kind, inspect, refuse_memory};
 use fathom_platform::Interface;
 use fathom_report::platform::Path;
 use rustix::thread::{Timespec, nanosleep, sched_getaffinity};
@@ -55,6 +56,8 @@ pub(super) struct Bench<'a> {
     pub(super) cpus: Vec<u32>,
     /// Whether the kernel's events can be recorded.
     pub(super) traced: bool,
+    /// What others use of the processors.
+    pub(super) others: Background,
 }
 
 impl<'a> Bench<'a> {
@@ -73,6 +76,7 @@ impl<'a> Bench<'a> {
             targets,
             cpus: allowed_cpus(),
             traced: false,
+            others: Background::look(),
         })
     }
 
@@ -137,6 +141,7 @@ impl<'a> Bench<'a> {
             }
             let report = load.join().map_err(|_| MeasureError::Ended)??;
             drained?;
+            self.others.add(&report);
             Ok(report)
         })
     }
@@ -166,6 +171,7 @@ fn checked(path: &std::path::Path) -> Result<Inspection, HostError> {
         let advice = "name a block device, or a file of at least 16 MiB in it (fallocate -l 1G FILE and write it once)";
         return Err(unsuitable("it is a directory".into(), advice));
     }
+    refuse_memory(path, &found.path)?;
     if found.size_bytes < BYTES_MIN {
         let what = format!("it has {} bytes", found.size_bytes);
         return Err(unsuitable(what, "name one of at least 16 MiB"));

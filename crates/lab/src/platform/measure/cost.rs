@@ -3,7 +3,8 @@
 use super::bench::{Bench, Way};
 use super::error::{MeasureError, doubt, or_missing};
 use super::traced::Trace;
-use fathom_hostio::load::{Engine, LoadConfig, LoadReport};
+use super::used::{Used, used};
+use fathom_hostio::load::{Engine, LoadConfig, LoadReport, StampClock};
 use fathom_platform::{Layer, measured};
 use fathom_report::platform::{Cost, PlatformReport, Tracing};
 use fathom_stats::batches::half_width;
@@ -56,39 +57,6 @@ fn saturating(bench: &Bench<'_>, engine: Engine, way: Way) -> LoadConfig {
     }
 }
 
-/// What a load used.
-struct Used {
-    iops: f64,
-    /// Nanoseconds of processor time of an I/O, in the threads of the load and those of the kernel that work for them.
-    cpu_ns: f64,
-    /// The same of the threads of the load alone.
-    own_ns: f64,
-    switches: f64,
-    calls: f64,
-    utilisation: f64,
-}
-
-fn used(report: &LoadReport) -> Used {
-    let threads = &report.threads;
-    let sum = |of: &dyn Fn(&fathom_hostio::load::ThreadLoad) -> u64| -> f64 {
-        threads.iter().map(of).sum::<u64>() as f64
-    };
-    let ios = sum(&|thread| thread.ios).max(1.0);
-    let own = sum(&|thread| thread.usage.cpu_ns);
-    let kernel = sum(&|thread| thread.kernel_threads.iter().map(|k| k.cpu_ns).sum());
-    let walls = threads.iter().map(|thread| thread.usage.wall_ns);
-    let wall = walls.max().unwrap_or_default().max(1) as f64;
-    let switches = sum(&|t| t.usage.voluntary_switches + t.usage.involuntary_switches);
-    Used {
-        iops: ios * 1e9 / wall,
-        cpu_ns: (own + kernel) / ios,
-        own_ns: own / ios,
-        switches: switches / ios,
-        calls: sum(&|thread| thread.calls) / ios,
-        utilisation: own / wall,
-    }
-}
-
 fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureError> {
     let config = saturating(bench, engine, way);
     let mut rounds = Vec::new();
@@ -102,15 +70,7 @@ fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureErro
     }
     let unit = bench.clocks_per_ns();
     let clocks: Vec<f64> = rounds.iter().map(|round| round.cpu_ns * unit).collect();
-    let mean = |of: fn(&Used) -> f64| rounds.iter().map(of).sum::<f64>() / ROUNDS as f64;
-    let untraced = Used {
-        iops: mean(|round| round.iops),
-        cpu_ns: mean(|round| round.cpu_ns),
-        own_ns: mean(|round| round.own_ns),
-        switches: mean(|round| round.switches),
-        calls: mean(|round| round.calls),
-        utilisation: mean(|round| round.utilisation),
-    };
+    let untraced = Used::mean(&rounds);
     let middle = untraced.cpu_ns * unit;
     let half = half_width(&clocks, ROUNDS);
     let mut found = Cost {
@@ -119,6 +79,7 @@ fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureErro
         depth: DEPTH,
         iops: untraced.iops,
         clocks: middle,
+        busy: untraced.busy_ns.map(|busy| busy * unit),
         interval: half.map(|half| [middle - half, middle + half]),
         switches: Some(untraced.switches),
         system_calls: Some(untraced.calls),
@@ -158,7 +119,7 @@ fn add_layers(
     let each = |n: u64| n as f64 / ios;
     let told = |layer: &Layer| clocks.of(*layer).is_some_and(|time| time > 0);
     let layers = Layer::ALL.into_iter().filter(told);
-    let layers: Vec<Layer> = layers.filter(|layer| layer.is_of_io()).collect();
+    let layers: Vec<Layer> = layers.filter(|layer| *layer != Layer::Idle).collect();
     let part = |layer: &Layer| measured::Part {
         time: each(clocks.of(*layer).unwrap_or(0)) * unit,
         events: each(clocks.events(*layer)),
@@ -167,17 +128,13 @@ fn add_layers(
     let events: f64 = parts.iter().map(|part| part.events).sum();
     let scale = bench.clocks_per_ns();
     let (before, after) = (untraced.own_ns * scale, traced.own_ns * scale);
-    let cost = measured::TracingCost::between(before, after, events);
+    let cost = measured::TracingCost::between(before, after, each(clocks.own_events));
     let all: BTreeMap<Layer, f64> = layers.into_iter().zip(cost.without(&parts)).collect();
     let none = all.iter().filter(|(_, clocks)| **clocks <= 0.0);
     let hidden = none.map(|(layer, _)| layer.words().to_owned()).collect();
     let doubt = doubt(before, after, clocks.completions as usize);
     if doubt.is_none() {
         take_layers(found, all);
-        if told(&Layer::Other) {
-            let other = part(&Layer::Other).time;
-            found.layers.insert(Layer::Other, other);
-        }
     }
     let all: u64 = clocks
         .cpus
@@ -202,7 +159,8 @@ fn add_layers(
 fn take_layers(found: &mut Cost, layers: BTreeMap<Layer, f64>) {
     let some = layers.into_iter().filter(|(_, clocks)| *clocks > 0.0);
     found.layers = some.collect();
-    let sum: f64 = found.layers.values().sum();
+    let of_io = found.layers.iter().filter(|(layer, _)| layer.is_of_io());
+    let sum: f64 = of_io.map(|(_, clocks)| clocks).sum();
     let half = found.interval.map(|[low, high]| (high - low) / 2.0);
     found.clocks = sum;
     found.interval = half.map(|half| [sum - half, sum + half]);
@@ -211,7 +169,7 @@ fn take_layers(found: &mut Cost, layers: BTreeMap<Layer, f64>) {
 /// Clocks in a unit of the records.
 fn trace_unit(bench: &Bench<'_>, report: &LoadReport) -> f64 {
     match report.clock {
-        fathom_hostio::load::StampClock::Tsc => 1.0,
-        fathom_hostio::load::StampClock::Monotonic => bench.clocks_per_ns(),
+        StampClock::Tsc => 1.0,
+        StampClock::Monotonic => bench.clocks_per_ns(),
     }
 }

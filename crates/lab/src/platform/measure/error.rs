@@ -9,6 +9,9 @@ pub enum MeasureError {
     /// A target cannot be measured.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// No figure could be measured.
+    #[error("nothing could be measured: {}; {}", .0.what, .0.help)]
+    Nothing(Missing),
     /// The user ended it.
     #[error("interrupted")]
     Interrupted,

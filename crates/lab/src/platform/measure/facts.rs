@@ -3,6 +3,7 @@
 use super::bench::Bench;
 use fathom_hostio::load::ClockFacts;
 use fathom_report::platform::{Fact, Missing};
+use std::collections::BTreeSet;
 use std::fs;
 
 /// The facts, in the order in which they are shown.
@@ -16,6 +17,13 @@ pub(super) fn facts(bench: &Bench<'_>, clock: &ClockFacts) -> Vec<Fact> {
         .iter()
         .map(|target| fact("target", target.describe().swap_remove(0)))
         .collect();
+    let kinds: BTreeSet<&str> = bench
+        .targets
+        .iter()
+        .filter_map(|t| t.file_system.as_deref())
+        .collect();
+    let kinds: Vec<&str> = kinds.into_iter().collect();
+    facts.push(fact("file system", kinds.join(", ")));
     facts.push(fact("processor", processor()));
     facts.push(fact("processors used", bench.cpus.len().to_string()));
     facts.push(fact("kernel", kernel()));

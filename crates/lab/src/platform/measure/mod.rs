@@ -4,6 +4,7 @@
 //! the processor time of the load's threads otherwise;
 //! what recording them costs is measured and subtracted. What cannot be measured here is left out and said.
 
+mod background;
 mod bench;
 mod copy;
 mod cost;
@@ -13,6 +14,7 @@ mod latency;
 mod options;
 mod scaling;
 mod traced;
+mod used;
 
 use super::Sample;
 use bench::{Bench, Way};
@@ -65,5 +67,11 @@ pub fn measure(options: &MeasureOptions, part: &dyn Fn(&str)) -> Result<Measurem
     report.copy = or_missing(copy::copy(&bench), "copies", &mut report.missing)?.flatten();
     bench.go_on()?;
     scaling::scaling(&bench, &mut report, part)?;
+    if report.latency.is_empty() && report.costs.is_empty() && report.scaling.is_empty() {
+        return Err(MeasureError::Nothing(
+            report.missing.into_iter().next().unwrap_or_default(),
+        ));
+    }
+    report.others = bench.others.others();
     Ok(Measurement { report, samples })
 }

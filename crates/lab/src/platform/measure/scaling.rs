@@ -11,6 +11,8 @@ const THREADS_MAX: u32 = 256;
 const RISE_MIN: f64 = 0.03;
 /// Processors are the limit if they are busy for this share of the time.
 const BUSY: f64 = 0.95;
+/// Most that other programs may use of the processors, for these to be called the limit.
+const OTHERS_MAX: f64 = 0.1;
 /// I/Os in flight of a thread of an asynchronous interface.
 const DEPTH: u32 = 32;
 
@@ -91,7 +93,7 @@ fn threads(
         };
         let ends = row.iops < before * (1.0 + RISE_MIN) || setting.threads >= THREADS_MAX;
         if ends {
-            row.limit = Some(limited(&row, before));
+            row.limit = Some(limited(&row, before, bench.others.programs()));
         }
         before = row.iops;
         report.scaling.push(row);
@@ -174,9 +176,21 @@ fn utilisation(report: &LoadReport, cpus: &[u32]) -> f64 {
     }
 }
 
-fn limited(row: &Scaling, before: f64) -> Limited {
+/// Says what limits a rate that no longer rises. `others` is the share of the processors that other programs use.
+fn limited(row: &Scaling, before: f64, others: f64) -> Limited {
     let busy = 100.0 * row.utilisation;
     let rise = 100.0 * (row.iops / before.max(1.0) - 1.0);
+    if row.utilisation >= BUSY && others > OTHERS_MAX {
+        let evidence = format!(
+            "the {} processors are busy for {busy:.0} % of the time, but other programs used {:.0} % before",
+            row.cores,
+            100.0 * others
+        );
+        return Limited {
+            by: Limit::Unknown,
+            evidence,
+        };
+    }
     if row.utilisation >= BUSY {
         let evidence = format!(
             "the {} processors are busy for {busy:.0} % of the time",
