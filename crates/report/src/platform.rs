@@ -244,7 +244,7 @@ impl Others {
     const MUCH: f64 = 0.05;
 
     /// Whether they disturbed the measurement.
-    pub fn disturb(self) -> bool {
+    pub(crate) fn disturb(self) -> bool {
         self.programs > Self::MUCH || self.host > Self::MUCH
     }
 }
