@@ -7,7 +7,7 @@ use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Subject, T
 use fathom_platform::{Charged, Clocks, HostWork, Interface, Platform, Processors, Target};
 use std::collections::BTreeMap;
 
-const INTERFACES: [Interface; 5] = [
+pub(crate) const INTERFACES: [Interface; 5] = [
     Interface::Pread,
     Interface::Libaio,
     Interface::IoUring,
@@ -15,7 +15,7 @@ const INTERFACES: [Interface; 5] = [
     Interface::IoUringSqThread,
 ];
 
-fn info() -> DeviceInfo {
+pub(crate) fn info() -> DeviceInfo {
     DeviceInfo {
         name: "drive".into(),
         capacity_bytes: 8 << 20,
@@ -30,7 +30,7 @@ fn ghz(clock: u64) -> Frequency {
 }
 
 /// One processor of 1 GHz, so that a clock takes a nanosecond.
-fn platform() -> Platform {
+pub(crate) fn platform() -> Platform {
     Platform {
         clock: ghz(1),
         cores: 1,
@@ -52,13 +52,13 @@ fn platform() -> Platform {
     }
 }
 
-fn charged<D: Subject>(platform: Platform, drive: impl Fn() -> D) -> Charged<D> {
+pub(crate) fn charged<D: Subject>(platform: Platform, drive: impl Fn() -> D) -> Charged<D> {
     let drives = (0..platform.drives_in_all()).map(|_| drive()).collect();
     let processors = Processors::new(platform.cores);
     Charged::new(platform, drives, processors).unwrap()
 }
 
-fn read(id: u64, offset: u64, process: u32) -> Request {
+pub(crate) fn read(id: u64, offset: u64, process: u32) -> Request {
     Request {
         tag: Tag {
             process,
@@ -70,7 +70,12 @@ fn read(id: u64, offset: u64, process: u32) -> Request {
 }
 
 /// Keeps `depth` reads of each process in flight until `count` are done. Returns the work.
-fn closed<D: Subject>(device: &mut Charged<D>, processes: u32, depth: u32, count: u64) -> HostWork {
+pub(crate) fn closed<D: Subject>(
+    device: &mut Charged<D>,
+    processes: u32,
+    depth: u32,
+    count: u64,
+) -> HostWork {
     let mut rng = Rng::new(1, 1);
     let blocks = device.info().capacity_bytes / 4096;
     let mut owners = BTreeMap::new();
@@ -100,7 +105,7 @@ fn closed<D: Subject>(device: &mut Charged<D>, processes: u32, depth: u32, count
     device.work()
 }
 
-fn near(found: f64, expected: f64, percent: f64) {
+pub(crate) fn near(found: f64, expected: f64, percent: f64) {
     let off = (found / expected - 1.0) * 100.0;
     assert!(
         off.abs() <= percent,
@@ -108,7 +113,7 @@ fn near(found: f64, expected: f64, percent: f64) {
     );
 }
 
-fn per_second(work: &HostWork) -> f64 {
+pub(crate) fn per_second(work: &HostWork) -> f64 {
     work.ios as f64 * 1e9 / work.time.0 as f64
 }
 
@@ -432,6 +437,13 @@ fn a_wrong_platform_is_refused_with_its_key() {
     assert!(said(|p| p.adapter.iops = Some(0)).starts_with("`adapter.iops` is 0"));
     assert!(said(|p| p.interrupts.count = 0).starts_with("`interrupts.count` is 0"));
     assert!(said(|p| p.interrupts.count = 2).starts_with("`interrupts.time` is 0ns"));
+    let alone = said(|p| p.interrupts.time = Dur::us(5));
+    assert!(
+        alone.starts_with("`interrupts.time` is 5us: must be 0ns without `interrupts.count`"),
+        "{alone}"
+    );
+    assert!(said(|p| p.clocks.libaio = u64::MAX).starts_with("`clocks.libaio`"));
+    assert!(said(|p| p.clocks.io_uring = u64::MAX).starts_with("`clocks.io-uring`"));
     assert!(said(|p| p.clocks.block = u64::MAX).starts_with("`clocks.block`"));
     assert!(said(|p| p.clocks.copy_per_byte = f64::NAN).starts_with("`clocks.copy-per-byte`"));
     assert_eq!(

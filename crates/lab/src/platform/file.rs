@@ -23,7 +23,8 @@ pub fn measured_platform(report: &PlatformReport) -> Option<Platform> {
         cores: cores.unwrap_or(1),
         clocks: Clocks {
             copy_per_byte: copy.map_or(0.0, |copy| copy.per_byte.max(0.0)),
-            interface: of(Interface::IoUring).map_or(0, |ring| interface(ring, sync)),
+            libaio: of(Interface::Libaio).map_or(0, |aio| own(aio, sync)),
+            io_uring: of(Interface::IoUring).map_or(0, |ring| own(ring, sync)),
             ..clocks(sync)
         },
         ..Platform::default()
@@ -53,15 +54,16 @@ fn clocks(cost: &Cost) -> Clocks {
     }
 }
 
-/// What io_uring's own management costs an I/O, beyond what `pread` costs there.
-fn interface(ring: &Cost, sync: &Cost) -> u64 {
-    let own = |cost: &Cost| layer(cost, Layer::SystemCall) + layer(cost, Layer::FileSystem);
-    own(ring).saturating_sub(own(sync))
+/// What an asynchronous interface's own management costs an I/O, beyond what `pread` costs there.
+fn own(interface: &Cost, sync: &Cost) -> u64 {
+    let calls = |cost: &Cost| layer(cost, Layer::SystemCall) + layer(cost, Layer::FileSystem);
+    calls(interface).saturating_sub(calls(sync))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_report::platform::Path;
 
     #[test]
     fn the_layers_become_clocks_and_nothing_is_lost() {
@@ -75,15 +77,28 @@ mod tests {
             layers: layers.into(),
             ..Cost::default()
         };
+        let with = |interface, calls| Cost {
+            path: Path {
+                interface,
+                ..Path::default()
+            },
+            layers: [(Layer::SystemCall, calls)].into(),
+            ..Cost::default()
+        };
+        let rings = [
+            with(Interface::Libaio, 1_900.0),
+            with(Interface::IoUring, 700.0),
+        ];
         let mut report = PlatformReport {
             clock_hz: Some(2_000_000_000),
-            costs: vec![cost],
+            costs: [cost].into_iter().chain(rings).collect(),
             ..PlatformReport::default()
         };
         let platform = measured_platform(&report).unwrap();
         assert_eq!(platform.check(), Ok(()));
         let clocks = &platform.clocks;
         assert_eq!((clocks.system_call, clocks.block), (400, 1_000));
+        assert_eq!((clocks.libaio, clocks.io_uring), (1_500, 300));
         assert_eq!((clocks.driver, clocks.sleep, clocks.wake), (0, 650, 651));
         report.costs[0].layers.clear();
         assert_eq!(measured_platform(&report), None);

@@ -1,20 +1,9 @@
-//! The drives behind the adapters: one address space, each drive after the other (JBOD), and the time of the next event of
-//! any.
+//! The drives behind the adapters as one address space, and the time of the next event of any.
 
-use fathom_base::Time;
-use fathom_block::{Busy, Completion, DeviceInfo, DriveStats, Op, Request, Subject};
+use super::layout::Layout;
+use fathom_base::{BadValue, Bytes, Time, want};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveStats, Request, Subject};
 use std::collections::VecDeque;
-
-/// A part of a request, on one drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) drive: usize,
-    /// Offset on the drive.
-    pub(super) offset: u64,
-    /// Offset within the request.
-    pub(super) within: u64,
-    pub(super) len: u64,
-}
 
 #[derive(Debug)]
 struct Bay<D> {
@@ -39,23 +28,43 @@ impl<D: Subject> Bay<D> {
 #[derive(Debug)]
 pub(super) struct Drives<D> {
     bays: Vec<Bay<D>>,
-    /// Bytes of one drive.
-    each: u64,
+    layout: Layout,
     came: Vec<Completion>,
 }
 
 impl<D: Subject> Drives<D> {
-    pub(super) fn new(drives: Vec<D>) -> Self {
-        let each = drives.iter().map(|drive| drive.info().capacity_bytes).min();
+    /// Lays an address space over drives, with chunks of `stripe` bytes.
+    ///
+    /// # Errors
+    /// A chunk is no multiple of a drive's block, or longer than a drive.
+    pub(super) fn new(drives: Vec<D>, stripe: Bytes) -> Result<Self, BadValue> {
+        let info = drives.iter().map(Device::info);
+        let each = info.clone().map(|info| info.capacity_bytes).min();
+        let each = each.unwrap_or_default();
+        let mut blocks = info.map(|info| u64::from(info.logical_block_bytes));
+        want(
+            blocks.all(|block| stripe.0.is_multiple_of(block)),
+            "stripe",
+            stripe,
+            || "must be a multiple of the logical block of the drives".into(),
+        )?;
+        want(stripe.0 <= each, "stripe", stripe, || {
+            format!("must be at most the capacity of a drive, {}", Bytes(each))
+        })?;
         let bay = |drive| Bay {
             drive,
             waiting: VecDeque::new(),
         };
-        Self {
+        Ok(Self {
+            layout: Layout::new(stripe, drives.len(), each),
             bays: drives.into_iter().map(bay).collect(),
-            each: each.unwrap_or_default().max(1),
             came: Vec::new(),
-        }
+        })
+    }
+
+    /// Where the bytes are.
+    pub(super) fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// The description of all together.
@@ -66,37 +75,12 @@ impl<D: Subject> Drives<D> {
         let info = first.drive.info();
         let count = self.bays.len();
         DeviceInfo {
-            capacity_bytes: self.each.saturating_mul(count as u64),
+            capacity_bytes: self.layout.capacity(),
             queue_depth: info
                 .queue_depth
                 .saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)),
             ..info.clone()
         }
-    }
-
-    /// Splits a request at the ends of the drives. A flush goes to all of them.
-    pub(super) fn pieces(&self, op: Op, offset: u64, len: u64) -> Vec<Piece> {
-        let piece = |drive, offset, within, len| Piece {
-            drive,
-            offset,
-            within,
-            len,
-        };
-        if op == Op::Flush {
-            return (0..self.bays.len())
-                .map(|drive| piece(drive, 0, 0, 0))
-                .collect();
-        }
-        let mut pieces = Vec::with_capacity(1);
-        let mut within = 0;
-        while within < len {
-            let (at, rest) = (offset + within, len - within);
-            let on = at % self.each;
-            let part = rest.min(self.each - on);
-            pieces.push(piece((at / self.each) as usize, on, within, part));
-            within += part;
-        }
-        pieces
     }
 
     /// Passes a request to a drive, when it has room.
