@@ -258,7 +258,8 @@ fn a_chunk_that_does_not_fit_is_refused() {
     };
     let said_of_blocks = refused(striped(4, 1, 1), blocks);
     assert!(
-        said_of_blocks.starts_with("`stripe` is 4KiB: must be a multiple of the logical block")
+        said_of_blocks
+            .starts_with("`stripe` is 4KiB: must be a multiple of the drive's logical block")
     );
     assert_eq!(
         said(striped(8 << 10, 1, 1), info()),

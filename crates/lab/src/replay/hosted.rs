@@ -24,6 +24,7 @@ pub(super) fn hosted(
 ) -> Result<RunRecord, RunError> {
     platform.check()?;
     let info = drive.info();
+    platform.check_drive(info)?;
     let info = DeviceInfo {
         capacity_bytes: platform.capacity(info.capacity_bytes),
         ..info.clone()

@@ -37,7 +37,7 @@ impl<D> Charged<D> {
             (Phase::Wake, Dur(after.0 - returns.0)),
             (Phase::Return, returns),
         ] {
-            self.work.take(phase, time);
+            self.spent.take(phase, time);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::order::Order;
 use super::spec::Platform;
 use super::thread::Thread;
 use super::ticket::{Part, Ticket};
-use super::work::HostWork;
+use super::work::{HostWork, Spent};
 use crate::Layer;
 use crate::processors::{Booking, Place, Processors};
 use fathom_base::{BadValue, Dur, EventQueue, Slab, Time};
@@ -45,6 +45,7 @@ pub struct Charged<D> {
     pub(super) tickets: Slab<Ticket>,
     pub(super) threads: BTreeMap<u32, Thread>,
     pub(super) work: HostWork,
+    pub(super) spent: Spent,
     info: DeviceInfo,
     start: Time,
     pub(super) drives: Drives<D>,
@@ -80,7 +81,7 @@ impl<D: Subject> Charged<D> {
             let allowed = "must be modelled: the time of a real host is its own";
             return Err(BadValue::new("drive", &platform.drive, allowed));
         }
-        let drives = Drives::new(drives, platform.stripe)?;
+        let drives = Drives::new(drives, &platform)?;
         let start = drives.now();
         Ok(Self {
             info: drives.info(),
@@ -99,6 +100,7 @@ impl<D: Subject> Charged<D> {
             order: Order::default(),
             came: Vec::new(),
             work: HostWork::default(),
+            spent: Spent::default(),
         })
     }
 
@@ -120,14 +122,15 @@ impl<D: Subject> Charged<D> {
             busy: self.processors.busy(now),
             ..self.work.clone()
         };
+        let mut spent = self.spent.clone();
         // The threads that submit spin.
         let programs = self.platform.program_cores() as usize;
         for index in programs..work.busy.len() {
             let spins = Dur(work.time.0.saturating_sub(work.busy[index].0));
             work.busy[index] = work.time;
-            work.spend(Layer::Polling, self.platform.clock.clocks_in(spins));
+            spent.spend(Layer::Polling, self.platform.clock.clocks_in(spins));
         }
-        work.with_idle(self.platform.clock)
+        spent.add_to(work, self.platform.clock)
     }
 
     /// The drives.
@@ -161,7 +164,7 @@ impl<D: Subject> Charged<D> {
     /// Counts clocks of layers and returns their sum.
     pub(super) fn spend(&mut self, layers: &[(Layer, u64)]) -> u64 {
         for (layer, clocks) in layers {
-            self.work.spend(*layer, *clocks);
+            self.spent.spend(*layer, *clocks);
         }
         layers.iter().map(|(_, clocks)| clocks).sum()
     }

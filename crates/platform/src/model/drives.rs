@@ -1,8 +1,9 @@
 //! The drives behind the adapters as one address space, and the time of the next event of any.
 
 use super::layout::Layout;
-use fathom_base::{BadValue, Bytes, Time, want};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveStats, Request, Subject};
+use super::spec::Platform;
+use fathom_base::{BadValue, Time};
+use fathom_block::{Busy, Completion, DeviceInfo, DriveStats, Request, Subject};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -33,30 +34,21 @@ pub(super) struct Drives<D> {
 }
 
 impl<D: Subject> Drives<D> {
-    /// Lays an address space over drives, with chunks of `stripe` bytes.
+    /// Lays the address space of a platform over its drives.
     ///
     /// # Errors
-    /// A chunk is no multiple of a drive's block, or longer than a drive.
-    pub(super) fn new(drives: Vec<D>, stripe: Bytes) -> Result<Self, BadValue> {
-        let info = drives.iter().map(Device::info);
-        let each = info.clone().map(|info| info.capacity_bytes).min();
-        let each = each.unwrap_or_default();
-        let mut blocks = info.map(|info| u64::from(info.logical_block_bytes));
-        want(
-            blocks.all(|block| stripe.0.is_multiple_of(block)),
-            "stripe",
-            stripe,
-            || "must be a multiple of the logical block of the drives".into(),
-        )?;
-        want(stripe.0 <= each, "stripe", stripe, || {
-            format!("must be at most the capacity of a drive, {}", Bytes(each))
-        })?;
+    /// [`Platform::check_drive`] of one of them.
+    pub(super) fn new(drives: Vec<D>, platform: &Platform) -> Result<Self, BadValue> {
+        for drive in &drives {
+            platform.check_drive(drive.info())?;
+        }
+        let each = drives.iter().map(|drive| drive.info().capacity_bytes).min();
         let bay = |drive| Bay {
             drive,
             waiting: VecDeque::new(),
         };
         Ok(Self {
-            layout: Layout::new(stripe, drives.len(), each),
+            layout: Layout::new(platform.stripe, drives.len(), each.unwrap_or_default()),
             bays: drives.into_iter().map(bay).collect(),
             came: Vec::new(),
         })

@@ -222,7 +222,7 @@ impl<D: Subject> Charged<D> {
         if self.platform.interface == Interface::IoUringPolled {
             let spun = now.since(thread.idle_since);
             let clocks = self.platform.clock.clocks_in(spun);
-            self.work.spend(Layer::Polling, clocks);
+            self.spent.spend(Layer::Polling, clocks);
             return self.collect(process);
         }
         let sum = self.spend(&[(Layer::ContextSwitch, self.platform.clocks.wake)]);

@@ -65,29 +65,37 @@ impl Layout {
     }
 
     /// Splits a request.
-    pub(super) fn pieces(&self, op: Op, offset: u64, len: u64) -> Vec<Piece> {
-        match op {
-            Op::Flush => self.of_each(|_| 0..0).collect(),
-            Op::Trim => {
-                let on = |drive| self.bytes_on(drive, offset)..self.bytes_on(drive, offset + len);
-                let pieces = self.of_each(on);
-                pieces.filter(|piece| piece.len > 0).collect()
-            }
-            Op::Read | Op::Write => self.chunks(offset, len),
+    pub(super) fn pieces(self, op: Op, offset: u64, len: u64) -> Pieces {
+        Pieces {
+            layout: self,
+            op,
+            offset,
+            len,
+            next: 0,
         }
     }
 
-    /// A piece of each drive, with the range of its bytes.
-    fn of_each(&self, range: impl Fn(u64) -> std::ops::Range<u64>) -> impl Iterator<Item = Piece> {
-        (0..self.drives).map(move |drive| {
-            let range = range(drive);
-            Piece {
-                drive: drive as usize,
-                offset: range.start,
-                within: 0,
-                len: range.end - range.start,
-            }
-        })
+    /// The piece of a read or write from `within` on, to the end of its chunk.
+    fn chunk_at(&self, offset: u64, len: u64, within: u64) -> Piece {
+        let at = offset + within;
+        let (chunk, on) = (at / self.chunk, at % self.chunk);
+        Piece {
+            drive: (chunk % self.drives) as usize,
+            offset: chunk / self.drives * self.chunk + on,
+            within,
+            len: (len - within).min(self.chunk - on),
+        }
+    }
+
+    /// What a drive has of a range.
+    fn on_drive(&self, drive: u64, offset: u64, len: u64) -> Piece {
+        let start = self.bytes_on(drive, offset);
+        Piece {
+            drive: drive as usize,
+            offset: start,
+            within: 0,
+            len: self.bytes_on(drive, offset + len) - start,
+        }
     }
 
     /// Number of the bytes below an address that a drive has.
@@ -96,24 +104,43 @@ impl Layout {
         let rest = (below % stripe).saturating_sub(drive * self.chunk);
         below / stripe * self.chunk + rest.min(self.chunk)
     }
+}
 
-    /// Splits a range at the ends of chunks.
-    fn chunks(&self, offset: u64, len: u64) -> Vec<Piece> {
-        let mut pieces = Vec::with_capacity(1);
-        let mut within = 0;
-        while within < len {
-            let at = offset + within;
-            let (chunk, on) = (at / self.chunk, at % self.chunk);
-            let part = (len - within).min(self.chunk - on);
-            pieces.push(Piece {
-                drive: (chunk % self.drives) as usize,
-                offset: chunk / self.drives * self.chunk + on,
-                within,
-                len: part,
-            });
-            within += part;
+/// The pieces of a request, in order: of a read or write by address, of a trim or flush by drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pieces {
+    layout: Layout,
+    op: Op,
+    offset: u64,
+    len: u64,
+    /// The next byte of a read or write, the next drive of a trim or flush.
+    next: u64,
+}
+
+impl Iterator for Pieces {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let Self {
+            layout,
+            op,
+            offset,
+            len,
+            ..
+        } = *self;
+        if matches!(op, Op::Read | Op::Write) {
+            let piece = (self.next < len).then(|| layout.chunk_at(offset, len, self.next))?;
+            self.next += piece.len;
+            return Some(piece);
         }
-        pieces
+        while self.next < layout.drives {
+            let piece = layout.on_drive(self.next, offset, len);
+            self.next += 1;
+            if op == Op::Flush || piece.len > 0 {
+                return Some(piece);
+            }
+        }
+        None
     }
 }
 
@@ -161,7 +188,7 @@ mod tests {
                 let first = rng.below(blocks);
                 let count = 1 + rng.below(blocks - first);
                 let (offset, len) = (first * 4096, count * 4096);
-                let pieces = layout.pieces(Op::Read, offset, len);
+                let pieces: Vec<Piece> = layout.pieces(Op::Read, offset, len).collect();
                 assert_eq!(pieces.len() as u32, layout.count(Op::Read, offset, len));
                 let mut at = offset;
                 for piece in &pieces {
@@ -183,7 +210,9 @@ mod tests {
     }
 
     fn trims_the_same(layout: &Layout, places: &[(usize, u64)], first: u64, count: u64) {
-        let pieces = layout.pieces(Op::Trim, first * 4096, count * 4096);
+        let pieces: Vec<Piece> = layout
+            .pieces(Op::Trim, first * 4096, count * 4096)
+            .collect();
         let expected = layout.count(Op::Trim, first * 4096, count * 4096);
         assert_eq!(pieces.len() as u32, expected);
         let of = |piece: &Piece| {
@@ -201,7 +230,8 @@ mod tests {
     fn a_request_is_split_at_the_ends_of_chunks() {
         let layout = Layout::new(Bytes(64 * KIB), 3, 1000 * KIB);
         assert_eq!(layout.capacity(), 3 * 960 * KIB);
-        let read = layout.pieces(Op::Read, 180 * KIB, 140 * KIB);
+        let of = |op, at, len| -> Vec<Piece> { layout.pieces(op, at * KIB, len * KIB).collect() };
+        let read = of(Op::Read, 180, 140);
         let expected = [
             piece(2, 52, 0, 12),
             piece(0, 64, 12, 64),
@@ -209,17 +239,19 @@ mod tests {
         ];
         assert_eq!(read, expected);
         // Five chunks of three drives: neighbours on a drive are one trim, and two reads.
-        let five = layout.pieces(Op::Trim, 0, 320 * KIB);
+        let five = of(Op::Trim, 0, 320);
         assert_eq!(
             five,
             [piece(0, 0, 0, 128), piece(1, 0, 0, 128), piece(2, 0, 0, 64)]
         );
         assert_eq!(layout.count(Op::Write, 0, 320 * KIB), 5);
-        assert_eq!(layout.pieces(Op::Flush, 0, 0).len(), 3);
+        let all = [piece(0, 0, 0, 0), piece(1, 0, 0, 0), piece(2, 0, 0, 0)];
+        assert_eq!(of(Op::Flush, 0, 0), all);
         assert_eq!(layout.count(Op::Flush, 0, 0), 3);
         let alone = Layout::new(Bytes(0), 3, 1000 * KIB);
         assert_eq!(alone.capacity(), 3000 * KIB);
         let over = alone.pieces(Op::Read, 996 * KIB, 8 * KIB);
+        let over: Vec<Piece> = over.collect();
         assert_eq!(over, [piece(0, 996, 0, 4), piece(1, 0, 4, 4)]);
     }
 }

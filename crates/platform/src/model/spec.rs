@@ -6,6 +6,7 @@
 use super::clocks::Clocks;
 use super::layout::Layout;
 use fathom_base::{BadValue, Bytes, Dur, Frequency, Rate, defaults, want};
+use fathom_block::DeviceInfo;
 use serde::{Deserialize, Serialize};
 
 /// Largest number of processors, adapters, or drives of an adapter.
@@ -149,6 +150,24 @@ impl Platform {
         self.check_interrupts()?;
         want(self.adapter.iops != Some(0), "adapter.iops", 0, || {
             "must be at least 1; leave it out for an adapter without a ceiling".into()
+        })
+    }
+
+    /// Checks the chunk of a RAID 0 against a drive.
+    ///
+    /// # Errors
+    /// It is no multiple of the drive's logical block, or longer than the drive.
+    pub fn check_drive(&self, drive: &DeviceInfo) -> Result<(), BadValue> {
+        let (stripe, block) = (self.stripe, u64::from(drive.logical_block_bytes));
+        want(stripe.0.is_multiple_of(block), "stripe", stripe, || {
+            format!(
+                "must be a multiple of the drive's logical block, {}",
+                Bytes(block)
+            )
+        })?;
+        want(stripe.0 <= drive.capacity_bytes, "stripe", stripe, || {
+            let capacity = Bytes(drive.capacity_bytes);
+            format!("must be at most the capacity of a drive, {capacity}")
         })
     }
 
