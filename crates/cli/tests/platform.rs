@@ -97,12 +97,18 @@ fn a_rate_that_is_not_reached_is_1() {
 fn a_wrong_platform_is_refused_with_advice() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("own.toml"), "clok = \"3GHz\"\n").unwrap();
-    let cases: [(&str, &[&str]); 9] = [
+    let cases: [(&str, &[&str]); 12] = [
         ("x5570", &["`x5570`", "did you mean x5570-sas"]),
         ("x5570-sas,coers=1", &["no key `coers`", "`cores`"]),
         ("x5570-sas,cores=0", &["`cores=0`", "at least 1"]),
         ("x5570-sas,clock=3", &["`clock`", "no unit", "3GHz"]),
         ("x5570-sas,clocks.blok=1", &["`clocks.blok`", "`block`"]),
+        ("x5570-sas,cores=2,cores=3", &["`cores=3`", "set twice"]),
+        (
+            "x5570-sas,cores=",
+            &["`cores=`", "no value", "adapter.iops"],
+        ),
+        ("x5570-sas,stripe=6KiB", &["`stripe`", "multiple of 4KiB"]),
         ("missing.toml", &["cannot read missing.toml"]),
         ("own.toml", &["own.toml: line 1", "clok", "fathom explain"]),
         ("x5570-sas --drive ssd-a", &["did you mean model:ssd-a?"]),
@@ -113,6 +119,15 @@ fn a_wrong_platform_is_refused_with_advice() {
         let plan = format!("plan --iops 1000 --platform {platform}");
         tells(dir.path(), &plan, says);
     }
+    let run = "run generate:uniform --on model:nvme --platform x5570-sas";
+    let of_run =
+        |setting: &str, says: &[&str]| tells(dir.path(), &format!("{run},{setting}"), says);
+    of_run("drive=nope", &["`drive=nope`", "drive of its own"]);
+    of_run(
+        "interrupts.time=5us",
+        &["`interrupts.time`", "interrupts.count"],
+    );
+    of_run("stripe=8GiB", &["`stripe` is 8GiB", "capacity of a drive"]);
     let more: [(&str, &[&str]); 4] = [
         ("plan --platform x5570-sas --iops 0", &["--iops", "1..="]),
         ("plan --iops 5", &["--platform <PLATFORM>"]),

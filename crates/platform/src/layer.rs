@@ -17,7 +17,7 @@ pub enum Layer {
     FileSystem,
     /// Copies between the page cache and the program, and management of the cache.
     Copy,
-    /// The block layer on the way to the drive: bio, request, scheduler.
+    /// The block layer on the way to the drive: bio, RAID, request, scheduler.
     Block,
     /// The translation of a request into the drive's protocol: SCSI, ATA, NVMe.
     Protocol,

@@ -13,5 +13,6 @@ mod measured;
 mod model;
 mod moves;
 mod program;
+mod raid;
 mod random;
 mod sync;

@@ -7,7 +7,7 @@ use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Subject, T
 use fathom_platform::{Charged, Clocks, HostWork, Interface, Platform, Processors, Target};
 use std::collections::BTreeMap;
 
-const INTERFACES: [Interface; 5] = [
+pub(crate) const INTERFACES: [Interface; 5] = [
     Interface::Pread,
     Interface::Libaio,
     Interface::IoUring,
@@ -15,7 +15,7 @@ const INTERFACES: [Interface; 5] = [
     Interface::IoUringSqThread,
 ];
 
-fn info() -> DeviceInfo {
+pub(crate) fn info() -> DeviceInfo {
     DeviceInfo {
         name: "drive".into(),
         capacity_bytes: 8 << 20,
@@ -30,7 +30,7 @@ fn ghz(clock: u64) -> Frequency {
 }
 
 /// One processor of 1 GHz, so that a clock takes a nanosecond.
-fn platform() -> Platform {
+pub(crate) fn platform() -> Platform {
     Platform {
         clock: ghz(1),
         cores: 1,
@@ -52,13 +52,13 @@ fn platform() -> Platform {
     }
 }
 
-fn charged<D: Subject>(platform: Platform, drive: impl Fn() -> D) -> Charged<D> {
+pub(crate) fn charged<D: Subject>(platform: Platform, drive: impl Fn() -> D) -> Charged<D> {
     let drives = (0..platform.drives_in_all()).map(|_| drive()).collect();
     let processors = Processors::new(platform.cores);
     Charged::new(platform, drives, processors).unwrap()
 }
 
-fn read(id: u64, offset: u64, process: u32) -> Request {
+pub(crate) fn read(id: u64, offset: u64, process: u32) -> Request {
     Request {
         tag: Tag {
             process,
@@ -70,7 +70,12 @@ fn read(id: u64, offset: u64, process: u32) -> Request {
 }
 
 /// Keeps `depth` reads of each process in flight until `count` are done. Returns the work.
-fn closed<D: Subject>(device: &mut Charged<D>, processes: u32, depth: u32, count: u64) -> HostWork {
+pub(crate) fn closed<D: Subject>(
+    device: &mut Charged<D>,
+    processes: u32,
+    depth: u32,
+    count: u64,
+) -> HostWork {
     let mut rng = Rng::new(1, 1);
     let blocks = device.info().capacity_bytes / 4096;
     let mut owners = BTreeMap::new();
@@ -100,7 +105,7 @@ fn closed<D: Subject>(device: &mut Charged<D>, processes: u32, depth: u32, count
     device.work()
 }
 
-fn near(found: f64, expected: f64, percent: f64) {
+pub(crate) fn near(found: f64, expected: f64, percent: f64) {
     let off = (found / expected - 1.0) * 100.0;
     assert!(
         off.abs() <= percent,
@@ -108,7 +113,7 @@ fn near(found: f64, expected: f64, percent: f64) {
     );
 }
 
-fn per_second(work: &HostWork) -> f64 {
+pub(crate) fn per_second(work: &HostWork) -> f64 {
     work.ios as f64 * 1e9 / work.time.0 as f64
 }
 
@@ -432,10 +437,54 @@ fn a_wrong_platform_is_refused_with_its_key() {
     assert!(said(|p| p.adapter.iops = Some(0)).starts_with("`adapter.iops` is 0"));
     assert!(said(|p| p.interrupts.count = 0).starts_with("`interrupts.count` is 0"));
     assert!(said(|p| p.interrupts.count = 2).starts_with("`interrupts.time` is 0ns"));
+    let alone = said(|p| p.interrupts.time = Dur::us(5));
+    assert!(
+        alone.starts_with("`interrupts.time` is 5us: must be 0ns without `interrupts.count`"),
+        "{alone}"
+    );
+    assert!(said(|p| p.clocks.libaio = u64::MAX).starts_with("`clocks.libaio`"));
+    assert!(said(|p| p.clocks.io_uring = u64::MAX).starts_with("`clocks.io-uring`"));
     assert!(said(|p| p.clocks.block = u64::MAX).starts_with("`clocks.block`"));
     assert!(said(|p| p.clocks.copy_per_byte = f64::NAN).starts_with("`clocks.copy-per-byte`"));
+    let own = said(|p| {
+        let block = Clocks {
+            block: u64::MAX,
+            ..Clocks::default()
+        };
+        p.interfaces.insert(Interface::IoUring, block);
+    });
+    assert!(
+        own.starts_with("interfaces.io-uring: `clocks.block`"),
+        "{own}"
+    );
     assert_eq!(
         said(|p| p.drives = 2),
         "`drives` is 2: must be the number of drives, 1"
     );
+}
+
+/// An interface with clocks of its own is charged these, and the others are not.
+#[test]
+fn an_interface_has_its_own_clocks_where_they_are_known() {
+    let own = Clocks {
+        block: 7_000,
+        ..Clocks::default()
+    };
+    let block = |interface| {
+        let spec = Platform {
+            interface,
+            interfaces: [(Interface::IoUring, own.clone())].into(),
+            ..Platform::default()
+        };
+        assert_eq!(Platform::from_toml(&spec.to_toml()).as_ref(), Ok(&spec));
+        let varied = spec.with_more(0.1);
+        let of_block = varied.iter().find(|(key, _)| key == "clocks.block");
+        let more = of_block.map(|(_, spec)| spec.clocks.block);
+        let mut device = charged(spec, || NullDevice::new(info(), Dur::us(10)));
+        let work = closed(&mut device, 1, 1, 20);
+        let each = work.clocks[&fathom_platform::Layer::Block] / (work.ios + 1);
+        (each, more)
+    };
+    assert_eq!(block(Interface::Pread), (1_000, Some(1_100)));
+    assert_eq!(block(Interface::IoUring), (7_000, Some(7_700)));
 }

@@ -13,7 +13,7 @@ use crate::progress::Playing;
 use crate::{input, out, watch};
 use fathom_block::Subject;
 use fathom_lab::ab::{KernelScheduler, ab};
-use fathom_lab::platform::platform;
+use fathom_lab::platform::platform_of_run;
 use fathom_lab::replay::{self, Plan, RunError, Seen, Watch, run_model};
 use fathom_lab::store::{self, SetKind, Staging};
 use fathom_lab::target::{Opened, TargetName};
@@ -63,7 +63,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         seed: args.workload.seed,
         queue: queue::of(&args.queue)?,
         depth: args.queue.depth,
-        platform: args.model.platform.as_deref().map(platform).transpose()?,
+        platform: args
+            .model
+            .platform
+            .as_deref()
+            .map(platform_of_run)
+            .transpose()?,
     };
     // Before the drive is filled.
     plan.workload.check()?;

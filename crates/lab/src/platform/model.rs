@@ -69,6 +69,10 @@ fn facts(platform: &Platform) -> Vec<Fact> {
     };
     let ceiling = platform.adapter.iops;
     let ceiling = ceiling.map_or(String::new(), |iops| format!(", {iops} I/Os a second each"));
+    let striped = match platform.stripe.0 {
+        0 => String::new(),
+        _ => format!(", striped in chunks of {} (RAID 0)", platform.stripe),
+    };
     vec![
         fact(
             "processors",
@@ -83,7 +87,10 @@ fn facts(platform: &Platform) -> Vec<Fact> {
         ),
         fact(
             "drives",
-            format!("{} of {} an adapter", platform.drives, platform.drive),
+            format!(
+                "{} of {} an adapter{striped}",
+                platform.drives, platform.drive
+            ),
         ),
     ]
 }

@@ -71,13 +71,55 @@ impl PlatformError {
     }
 }
 
+/// The keys that may be empty: what has no limit.
+const MAY_BE_EMPTY: [&str; 3] = ["adapter.iops", "adapter.rate", "adapter.link"];
+
 /// Returns the platform of `NAME` or `FILE.toml`, followed by settings: `,KEY=VALUE,...`.
 ///
 /// # Errors
 /// [`PlatformError`].
 pub fn platform(text: &str) -> Result<Platform, PlatformError> {
-    let mut parts = text.split(',');
-    let name = parts.next().unwrap_or_default();
+    in_turn(&[text])
+}
+
+/// Returns the platform of a run, which has a drive of its own. The first text is as that of [`platform`]; the others are
+/// settings, `,KEY=VALUE,...`, which replace those before.
+///
+/// # Errors
+/// [`PlatformError`].
+pub(crate) fn charged(texts: &[&str]) -> Result<Platform, PlatformError> {
+    let drive = settings(texts).find(|setting| key_of(setting) == "drive");
+    if let Some(setting) = drive {
+        let message =
+            "a run has a drive of its own; `drive` is for `fathom platform` and `fathom plan`";
+        return Err(PlatformError::Setting {
+            setting: setting.to_owned(),
+            message: message.into(),
+        });
+    }
+    in_turn(texts)
+}
+
+/// Returns the platform of a run as a user names it: as [`platform`], without the key `drive`.
+///
+/// # Errors
+/// [`PlatformError`].
+pub fn platform_of_run(text: &str) -> Result<Platform, PlatformError> {
+    charged(&[text])
+}
+
+/// The settings of all texts.
+fn settings<'a>(texts: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    texts.iter().flat_map(|text| text.split(',').skip(1))
+}
+
+fn key_of(setting: &str) -> &str {
+    setting.split('=').next().unwrap_or_default().trim()
+}
+
+fn in_turn(texts: &[&str]) -> Result<Platform, PlatformError> {
+    let first = texts.first().copied().unwrap_or_default();
+    let name = first.split(',').next().unwrap_or_default();
     let file = match find(PLATFORMS, name) {
         Some(preset) => preset.text.to_owned(),
         None if name.ends_with(".toml") => read(Path::new(name))?,
@@ -91,11 +133,38 @@ pub fn platform(text: &str) -> Result<Platform, PlatformError> {
         path: name.into(),
         message: words(&error),
     })?;
-    let settings: Vec<&str> = parts.collect();
+    for text in texts {
+        check_keys(text)?;
+    }
+    let settings: Vec<&str> = settings(texts).collect();
     match settings.is_empty() {
         true => Ok(platform),
         false => with_settings(&file, &settings),
     }
+}
+
+/// Checks that no key is set twice or to nothing.
+fn check_keys(text: &str) -> Result<(), PlatformError> {
+    let mut keys = Vec::new();
+    for setting in text.split(',').skip(1) {
+        let key = key_of(setting);
+        let wrong = |message: String| {
+            Err(PlatformError::Setting {
+                setting: setting.to_owned(),
+                message,
+            })
+        };
+        if keys.contains(&key) {
+            return wrong(format!("`{key}` is set twice"));
+        }
+        let value = setting.split_once('=').map(|(_, value)| value.trim());
+        if value == Some("") && !MAY_BE_EMPTY.contains(&key) {
+            let may = MAY_BE_EMPTY.map(|key| format!("`{key}`")).join(", ");
+            return wrong(format!("has no value; only these may be empty: {may}"));
+        }
+        keys.push(key);
+    }
+    Ok(())
 }
 
 /// Applies settings. Their values are checked together: the range of one may depend on another.
@@ -120,7 +189,7 @@ fn with_settings(file: &str, settings: &[&str]) -> Result<Platform, PlatformErro
             SpecError::Value(bad) => bad.key,
             SpecError::Syntax { .. } => "",
         };
-        let sets = |part: &&&str| part.split('=').next() == Some(key);
+        let sets = |part: &&&str| key_of(part) == key;
         let part = settings.iter().rfind(sets).or(settings.last());
         wrong(part.copied().unwrap_or_default(), error.to_string())
     })
@@ -187,10 +256,52 @@ mod tests {
         assert!(message.contains("has no unit"), "{message}");
         let (message, _) = said("x5570-sas,cores");
         assert!(message.starts_with("`cores`"), "{message}");
+        let (message, _) = said("x5570-sas,cores=2,clock=1GHz,cores=3");
+        assert_eq!(message, "`cores=3`: `cores` is set twice");
+        for empty in ["cores=", "clocks.blok=", "interrupts= "] {
+            let text = format!("x5570-sas,{empty}");
+            let message = platform(&text).unwrap_err().to_string();
+            let expected = format!("`{empty}`: has no value; only these may be empty");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+        let (message, _) = said("x5570-sas,interrupts.time=5us");
+        assert!(
+            message.starts_with("`interrupts.time=5us`: `interrupts.time` is 5us: must be 0ns"),
+            "{message}"
+        );
         let (message, _) = said("/nowhere/at-all.toml");
         assert!(
             message.starts_with("cannot read /nowhere/at-all.toml"),
             "{message}"
         );
+    }
+
+    /// Every key that may be empty is one that a platform file may leave out for good.
+    #[test]
+    fn only_what_has_no_default_may_be_empty() {
+        let file: Table = Platform::default().to_toml().parse().unwrap();
+        let adapter = file["adapter"].as_table().unwrap();
+        for key in MAY_BE_EMPTY {
+            let key = key.strip_prefix("adapter.").unwrap();
+            assert!(!adapter.contains_key(key), "{key}");
+            let empty = format!("x5570-sas,adapter.{key}=");
+            assert!(platform(&empty).is_ok(), "{empty}");
+        }
+    }
+
+    #[test]
+    fn a_run_has_its_own_drive_and_points_replace_settings() {
+        let own = charged(&["x5570-sas,cores=1,drives=8", ",cores=2", ",stripe=64KiB"]).unwrap();
+        assert_eq!((own.cores, own.drives, own.stripe.0), (2, 8, 65_536));
+        let drive = charged(&["x5570-sas", ",drive=model:nvme"]).unwrap_err();
+        assert!(
+            drive
+                .to_string()
+                .starts_with("`drive=model:nvme`: a run has a drive of its own"),
+            "{drive}"
+        );
+        assert!(platform("x5570-sas,drive=model:nvme").is_ok());
+        let twice = charged(&["x5570-sas", ",cores=1,cores=2"]).unwrap_err();
+        assert_eq!(twice.to_string(), "`cores=2`: `cores` is set twice");
     }
 }

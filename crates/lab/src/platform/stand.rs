@@ -133,7 +133,7 @@ impl Stand {
             Interface::Pread => 1,
             _ => u64::from(load.threads),
         };
-        let all = self.drive.info().capacity_bytes * u64::from(platform.drives_in_all());
+        let all = platform.capacity(self.drive.info().capacity_bytes);
         let each = NonZeroU64::new(reads / processes).unwrap_or(NonZeroU64::MIN);
         Workload {
             name: "random reads".into(),

@@ -24,9 +24,9 @@ pub(super) fn hosted(
 ) -> Result<RunRecord, RunError> {
     platform.check()?;
     let info = drive.info();
-    let all = u64::from(platform.drives_in_all());
+    platform.check_drive(info)?;
     let info = DeviceInfo {
-        capacity_bytes: info.capacity_bytes.saturating_mul(all),
+        capacity_bytes: platform.capacity(info.capacity_bytes),
         ..info.clone()
     };
     let processors = Processors::new(platform.cores);
@@ -73,10 +73,18 @@ fn play<D: Subject>(
     Ok((RunRecord { host, ..record }, charged))
 }
 
-/// Says that there are several drives.
+/// Says how the drives are one address space.
 fn several(platform: &Platform) -> Option<String> {
     let all = platform.drives_in_all();
-    (all > 1).then(|| {
-        format!("{all} drives of the platform, one after the other in one address space (JBOD)")
-    })
+    let stripe = platform.stripe;
+    match (all, stripe.0) {
+        (1, 0) => None,
+        (all, 0) => Some(format!(
+            "{all} drives of the platform, one after the other in one address space (JBOD)"
+        )),
+        (1, _) => Some(format!("a RAID 0 of one drive, in chunks of {stripe}")),
+        (all, _) => Some(format!(
+            "{all} drives of the platform, striped in chunks of {stripe} (RAID 0)"
+        )),
+    }
 }

@@ -128,6 +128,8 @@ pub const PAPERS: &[Paper] = &[
             paper_file!("ssd-ready-platforms/adapter.toml"),
             paper_file!("ssd-ready-platforms/adapters.toml"),
             paper_file!("ssd-ready-platforms/interfaces.toml"),
+            paper_file!("ssd-ready-platforms/raid.toml"),
+            paper_file!("ssd-ready-platforms/raid-64.toml"),
         ],
         expected: paper_file!("ssd-ready-platforms/expected.toml"),
         traces: None,

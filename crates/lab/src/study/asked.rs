@@ -2,7 +2,7 @@
 
 use super::{Point, Sizes, Study};
 use crate::parse::in_words;
-use crate::platform::{PlatformError, platform};
+use crate::platform::{PlatformError, charged};
 use crate::source::Workload;
 use crate::target::settings::set;
 use crate::target::{Setting, TargetError, TargetName};
@@ -40,7 +40,8 @@ pub(super) struct Asked<'a> {
     pub(super) precondition: Option<Precondition>,
     pub(super) queue: Option<Table>,
     pub(super) queue_at: Vec<String>,
-    pub(super) platform: String,
+    /// The platform, and the settings of points in turn.
+    pub(super) platform: Vec<&'a str>,
     pub(super) platform_at: Vec<String>,
     pub(super) sizes: Option<&'a Sizes>,
     pub(super) known: BTreeMap<&'a Parameter, &'a Bytes>,
@@ -58,7 +59,7 @@ impl<'a> Asked<'a> {
             precondition: study.precondition,
             queue: study.queue.clone(),
             queue_at: vec!["queue".to_owned()],
-            platform: study.platform.clone().unwrap_or_default(),
+            platform: study.platform.as_deref().into_iter().collect(),
             platform_at: vec!["platform".to_owned()],
             sizes: study.sizes.as_ref(),
             known: BTreeMap::new(),
@@ -79,10 +80,10 @@ impl<'a> Asked<'a> {
                 asked.queue_at = below("queue");
             }
             if let Some(other) = &point.platform {
-                match other.starts_with(',') {
-                    true => asked.platform += other,
-                    false => asked.platform.clone_from(other),
+                if !other.starts_with(',') {
+                    asked.platform.clear();
                 }
+                asked.platform.push(other);
                 asked.platform_at = below("platform");
             }
             asked.sizes = point.sizes.as_ref().or(asked.sizes);
@@ -115,8 +116,8 @@ impl<'a> Asked<'a> {
 
     /// Returns the platform, if one is charged.
     pub(super) fn platform(&self) -> Result<Option<Platform>, PlatformError> {
-        let named = !self.platform.is_empty();
-        named.then(|| platform(&self.platform)).transpose()
+        let named = self.platform.iter().any(|text| !text.is_empty());
+        named.then(|| charged(&self.platform)).transpose()
     }
 
     pub(super) fn model(&self) -> Result<Model, TargetError> {

@@ -1,6 +1,7 @@
 //! The division of an I/O's time into phases.
 
-use super::charged::{Charged, Ticket};
+use super::charged::Charged;
+use super::ticket::Ticket;
 use crate::Phase;
 use fathom_base::{Bytes, Dur, Time};
 
@@ -11,11 +12,10 @@ impl<D> Charged<D> {
         let len = Bytes(ticket.request.len);
         // A page cache has made the system call.
         let called = u64::from(!self.from_cache);
-        let clocks = &platform.clocks;
         let of = |clocks| platform.clock.time_of(clocks);
         let issued = ticket.sent.since(ticket.submitted);
         let file_system = of(called * platform.file_systems()).min(issued);
-        let block = of(clocks.block + clocks.protocol + clocks.driver);
+        let block = of(u64::from(ticket.pieces) * platform.of_piece().iter().sum::<u64>());
         let block = block.min(Dur(issued.0 - file_system.0));
         let device = ticket.done.since(ticket.left);
         let link = platform.adapter.link;
@@ -37,7 +37,7 @@ impl<D> Charged<D> {
             (Phase::Wake, Dur(after.0 - returns.0)),
             (Phase::Return, returns),
         ] {
-            self.work.take(phase, time);
+            self.spent.take(phase, time);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The way below the host: adapters, drives, interrupts.
 
 use super::adapter::{Arrival, Line};
-use super::charged::{Charged, Event, Part, Stage};
+use super::charged::{Charged, Event};
 use super::spec::{Interface, Target};
+use super::ticket::{Part, Stage};
 use crate::Layer;
 use fathom_base::Time;
 use fathom_block::{Completion, Request, Subject};
@@ -37,8 +38,7 @@ impl<D: Subject> Charged<D> {
         let Request {
             op, offset, len, ..
         } = ticket.request;
-        let pieces = self.drives.pieces(op, offset, len);
-        ticket.pieces = pieces.len() as u32;
+        let pieces = self.drives.layout().pieces(op, offset, len);
         ticket.left = Time::MAX;
         for piece in pieces {
             let port = piece.drive / self.platform.drives.max(1) as usize;
@@ -96,19 +96,20 @@ impl<D: Subject> Charged<D> {
                 place.copy_from_slice(&data);
             }
         }
-        ticket.pieces -= 1;
-        if ticket.pieces == 0 {
-            ticket.done = now;
-            let adapter = (part.piece.drive / self.platform.drives.max(1) as usize) as u32;
-            self.arrived(part.ticket, adapter);
-        }
+        // The last one remains.
+        ticket.done = now;
+        let adapter = (part.piece.drive / self.platform.drives.max(1) as usize) as u32;
+        self.arrived(part.ticket, adapter);
     }
 
-    /// A completion has arrived at the adapter.
+    /// The completion of a piece has arrived at the adapter.
     fn arrived(&mut self, id: u32, adapter: u32) {
         let now = self.now();
         if self.platform.interface == Interface::IoUringPolled && !self.from_cache {
-            return self.found(id);
+            if self.is_last_piece(id) {
+                self.found(id);
+            }
+            return;
         }
         let processor = match self.platform.interrupts.target {
             Target::Adapter => adapter % self.processors.count(),
@@ -135,7 +136,7 @@ impl<D: Subject> Charged<D> {
 
     /// The handler of a line takes all completions, one after the other.
     pub(super) fn handle(&mut self, line: Line) {
-        let clocks = self.platform.clocks.clone();
+        let clocks = &self.platform.clocks;
         let once = [
             (Layer::Interrupt, clocks.interrupt),
             (Layer::UncachedReads, clocks.of_uncached_reads()),

@@ -1,11 +1,12 @@
 //! A device that charges the platform for every I/O: processors, adapters and interrupts between a program and its drives.
 
 use super::adapter::{Line, Lines, Port};
-use super::drives::{Drives, Piece};
+use super::drives::Drives;
 use super::order::Order;
 use super::spec::Platform;
 use super::thread::Thread;
-use super::work::HostWork;
+use super::ticket::{Part, Ticket};
+use super::work::{HostWork, Spent};
 use crate::Layer;
 use crate::processors::{Booking, Place, Processors};
 use fathom_base::{BadValue, Dur, EventQueue, Slab, Time};
@@ -32,63 +33,6 @@ pub(super) enum Event {
     Thread(u32),
 }
 
-/// What an I/O does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// The program computes, before a thread of the kernel takes over.
-    Program,
-    /// The way to the drive.
-    Issue,
-    /// At the adapter or the drive.
-    Below,
-    /// The way back.
-    Return,
-}
-
-/// An I/O in flight.
-#[derive(Debug)]
-pub(super) struct Ticket {
-    pub(super) request: Request,
-    pub(super) submitted: Time,
-    pub(super) stage: Stage,
-    pub(super) booking: Booking,
-    /// Number of its pieces that are not done.
-    pub(super) pieces: u32,
-    pub(super) result: Result<(), IoErrorKind>,
-    pub(super) data: Option<Box<[u8]>>,
-    /// When the host had issued it, when its first piece left the adapter, and when its last was done.
-    pub(super) sent: Time,
-    pub(super) left: Time,
-    pub(super) done: Time,
-    /// When its interrupt was handled, or its completion found.
-    pub(super) handled: Time,
-}
-
-impl Ticket {
-    fn new(request: Request, now: Time) -> Self {
-        Self {
-            request,
-            submitted: now,
-            stage: Stage::Program,
-            booking: Booking::default(),
-            pieces: 0,
-            result: Ok(()),
-            data: None,
-            sent: now,
-            left: now,
-            done: now,
-            handled: now,
-        }
-    }
-}
-
-/// A piece of an I/O at a drive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) ticket: u32,
-    pub(super) piece: Piece,
-}
-
 /// Drives as programs see them: behind adapters, with the host's processors between.
 #[derive(Debug)]
 pub struct Charged<D> {
@@ -101,6 +45,7 @@ pub struct Charged<D> {
     pub(super) tickets: Slab<Ticket>,
     pub(super) threads: BTreeMap<u32, Thread>,
     pub(super) work: HostWork,
+    pub(super) spent: Spent,
     info: DeviceInfo,
     start: Time,
     pub(super) drives: Drives<D>,
@@ -117,13 +62,14 @@ impl<D: Subject> Charged<D> {
     ///
     /// # Errors
     /// A value of the platform is invalid; the number of drives is not that of the platform; a drive is real, or one of
-    /// several that cannot tell the time of its next event.
+    /// several that cannot tell the time of its next event; the chunk of a RAID 0 does not fit the drives.
     pub fn new(
         platform: Platform,
         drives: Vec<D>,
         processors: Processors,
     ) -> Result<Self, BadValue> {
         platform.check()?;
+        let platform = platform.in_use();
         let wanted = platform.drives_in_all() as usize;
         if drives.len() != wanted {
             let allowed = format!("must be the number of drives, {}", drives.len());
@@ -136,7 +82,7 @@ impl<D: Subject> Charged<D> {
             let allowed = "must be modelled: the time of a real host is its own";
             return Err(BadValue::new("drive", &platform.drive, allowed));
         }
-        let drives = Drives::new(drives);
+        let drives = Drives::new(drives, &platform)?;
         let start = drives.now();
         Ok(Self {
             info: drives.info(),
@@ -155,6 +101,7 @@ impl<D: Subject> Charged<D> {
             order: Order::default(),
             came: Vec::new(),
             work: HostWork::default(),
+            spent: Spent::default(),
         })
     }
 
@@ -176,14 +123,15 @@ impl<D: Subject> Charged<D> {
             busy: self.processors.busy(now),
             ..self.work.clone()
         };
+        let mut spent = self.spent.clone();
         // The threads that submit spin.
         let programs = self.platform.program_cores() as usize;
         for index in programs..work.busy.len() {
             let spins = Dur(work.time.0.saturating_sub(work.busy[index].0));
             work.busy[index] = work.time;
-            work.spend(Layer::Polling, self.platform.clock.clocks_in(spins));
+            spent.spend(Layer::Polling, self.platform.clock.clocks_in(spins));
         }
-        work.with_idle(self.platform.clock)
+        spent.add_to(work, self.platform.clock)
     }
 
     /// The drives.
@@ -217,7 +165,7 @@ impl<D: Subject> Charged<D> {
     /// Counts clocks of layers and returns their sum.
     pub(super) fn spend(&mut self, layers: &[(Layer, u64)]) -> u64 {
         for (layer, clocks) in layers {
-            self.work.spend(*layer, *clocks);
+            self.spent.spend(*layer, *clocks);
         }
         layers.iter().map(|(_, clocks)| clocks).sum()
     }
@@ -259,7 +207,15 @@ impl<D: Subject> Device for Charged<D> {
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let (request, refused) = simulated::admit(self, request)?;
-        let id = self.tickets.insert(Ticket::new(request, self.now()));
+        let Request {
+            op, offset, len, ..
+        } = request;
+        let pieces = match refused {
+            None => self.drives.layout().count(op, offset, len),
+            Some(_) => 0,
+        };
+        let ticket = Ticket::new(request, pieces, self.now());
+        let id = self.tickets.insert(ticket);
         match refused {
             Some(kind) => {
                 if let Some(ticket) = self.tickets.get_mut(id) {

@@ -1,20 +1,10 @@
-//! The drives behind the adapters: one address space, each drive after the other (JBOD), and the time of the next event of
-//! any.
+//! The drives behind the adapters as one address space, and the time of the next event of any.
 
-use fathom_base::Time;
-use fathom_block::{Busy, Completion, DeviceInfo, DriveStats, Op, Request, Subject};
+use super::layout::Layout;
+use super::spec::Platform;
+use fathom_base::{BadValue, Time};
+use fathom_block::{Busy, Completion, DeviceInfo, DriveStats, Request, Subject};
 use std::collections::VecDeque;
-
-/// A part of a request, on one drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) drive: usize,
-    /// Offset on the drive.
-    pub(super) offset: u64,
-    /// Offset within the request.
-    pub(super) within: u64,
-    pub(super) len: u64,
-}
 
 #[derive(Debug)]
 struct Bay<D> {
@@ -39,23 +29,34 @@ impl<D: Subject> Bay<D> {
 #[derive(Debug)]
 pub(super) struct Drives<D> {
     bays: Vec<Bay<D>>,
-    /// Bytes of one drive.
-    each: u64,
+    layout: Layout,
     came: Vec<Completion>,
 }
 
 impl<D: Subject> Drives<D> {
-    pub(super) fn new(drives: Vec<D>) -> Self {
+    /// Lays the address space of a platform over its drives.
+    ///
+    /// # Errors
+    /// [`Platform::check_drive`] of one of them.
+    pub(super) fn new(drives: Vec<D>, platform: &Platform) -> Result<Self, BadValue> {
+        for drive in &drives {
+            platform.check_drive(drive.info())?;
+        }
         let each = drives.iter().map(|drive| drive.info().capacity_bytes).min();
         let bay = |drive| Bay {
             drive,
             waiting: VecDeque::new(),
         };
-        Self {
+        Ok(Self {
+            layout: Layout::new(platform.stripe, drives.len(), each.unwrap_or_default()),
             bays: drives.into_iter().map(bay).collect(),
-            each: each.unwrap_or_default().max(1),
             came: Vec::new(),
-        }
+        })
+    }
+
+    /// Where the bytes are.
+    pub(super) fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// The description of all together.
@@ -66,37 +67,12 @@ impl<D: Subject> Drives<D> {
         let info = first.drive.info();
         let count = self.bays.len();
         DeviceInfo {
-            capacity_bytes: self.each.saturating_mul(count as u64),
+            capacity_bytes: self.layout.capacity(),
             queue_depth: info
                 .queue_depth
                 .saturating_mul(u32::try_from(count).unwrap_or(u32::MAX)),
             ..info.clone()
         }
-    }
-
-    /// Splits a request at the ends of the drives. A flush goes to all of them.
-    pub(super) fn pieces(&self, op: Op, offset: u64, len: u64) -> Vec<Piece> {
-        let piece = |drive, offset, within, len| Piece {
-            drive,
-            offset,
-            within,
-            len,
-        };
-        if op == Op::Flush {
-            return (0..self.bays.len())
-                .map(|drive| piece(drive, 0, 0, 0))
-                .collect();
-        }
-        let mut pieces = Vec::with_capacity(1);
-        let mut within = 0;
-        while within < len {
-            let (at, rest) = (offset + within, len - within);
-            let on = at % self.each;
-            let part = rest.min(self.each - on);
-            pieces.push(piece((at / self.each) as usize, on, within, part));
-            within += part;
-        }
-        pieces
     }
 
     /// Passes a request to a drive, when it has room.

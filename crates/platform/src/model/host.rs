@@ -1,23 +1,14 @@
 //! The host's side: threads issue I/Os and get their completions.
 
-use super::charged::{Charged, Event, Stage};
-use super::spec::{Clocks, Interface};
+use super::charged::{Charged, Event};
+use super::clocks::Clocks;
+use super::spec::Interface;
 use super::thread::Doing;
+use super::ticket::Stage;
 use crate::Layer;
 use crate::processors::Place;
 use fathom_base::{Bytes, Dur};
 use fathom_block::Subject;
-
-/// The kernel's part on the way to the drive.
-fn kernel(clocks: &Clocks, file_systems: u64, others: u64) -> [(Layer, u64); 5] {
-    [
-        (Layer::FileSystem, file_systems),
-        (Layer::Block, clocks.block),
-        (Layer::Protocol, clocks.protocol),
-        (Layer::Driver, clocks.driver),
-        (Layer::Contention, clocks.contention * others),
-    ]
-}
 
 impl<D: Subject> Charged<D> {
     pub(super) fn handle_event(&mut self, event: Event) {
@@ -50,13 +41,17 @@ impl<D: Subject> Charged<D> {
         if !self.is_sync() {
             return self.issue_async(id, process);
         }
-        let clocks = self.platform.clocks.clone();
+        let Clocks {
+            application,
+            system_call,
+            ..
+        } = self.platform.clocks;
         let mut sum = 0;
         if !self.from_cache {
             self.work.system_calls += 1;
-            let entry = clocks.system_call / 2;
+            let entry = system_call / 2;
             sum += self.spend(&[
-                (Layer::Application, clocks.application),
+                (Layer::Application, application),
                 (Layer::SystemCall, entry),
             ]);
         }
@@ -70,9 +65,18 @@ impl<D: Subject> Charged<D> {
             _ => u64::from(self.processors.others(self.progress.now)),
         };
         let called = u64::from(!self.from_cache);
-        let file_systems = called * self.platform.file_systems();
-        let layers = kernel(&self.platform.clocks, file_systems, others);
-        let sum = before + self.spend(&layers);
+        let pieces = self.tickets.get(id).map_or(1, |ticket| ticket.pieces);
+        let pieces = u64::from(pieces);
+        let [block, protocol, driver] = self.platform.of_piece();
+        let contention = self.platform.clocks.contention * others;
+        let sum = before
+            + self.spend(&[
+                (Layer::FileSystem, called * self.platform.file_systems()),
+                (Layer::Block, pieces * block),
+                (Layer::Protocol, pieces * protocol),
+                (Layer::Driver, pieces * driver),
+                (Layer::Contention, pieces * contention),
+            ]);
         let booking = self.book(place, sum, Event::Computed(id));
         if let Some(ticket) = self.tickets.get_mut(id) {
             (ticket.stage, ticket.booking) = (Stage::Issue, booking);
@@ -81,7 +85,12 @@ impl<D: Subject> Charged<D> {
 
     fn issue_async(&mut self, id: u32, process: u32) {
         let now = self.progress.now;
-        let clocks = self.platform.clocks.clone();
+        let Clocks {
+            application,
+            system_call,
+            ..
+        } = self.platform.clocks;
+        let own = self.platform.of_interface();
         let place = self.place_of(process);
         let by_thread = self.platform.interface == Interface::IoUringSqThread;
         let thread = self.threads.entry(process).or_default();
@@ -89,13 +98,13 @@ impl<D: Subject> Charged<D> {
         thread.submitted = Some(now);
         let call = if begins && !by_thread {
             self.work.system_calls += 1;
-            clocks.system_call
+            system_call
         } else {
             0
         };
         let sum = self.spend(&[
-            (Layer::Application, clocks.application),
-            (Layer::SystemCall, call + clocks.interface),
+            (Layer::Application, application),
+            (Layer::SystemCall, call + own),
         ]);
         match by_thread {
             true => {
@@ -159,8 +168,20 @@ impl<D: Subject> Charged<D> {
         self.processors.book(place, takes, self.progress.now);
     }
 
-    /// The handler is done with an I/O.
+    /// The host has taken the completion of a piece. Returns whether it was the last one of its I/O.
+    pub(super) fn is_last_piece(&mut self, id: u32) -> bool {
+        let Some(ticket) = self.tickets.get_mut(id) else {
+            return false;
+        };
+        ticket.missing -= 1;
+        ticket.missing == 0
+    }
+
+    /// The handler is done with a piece of an I/O.
     fn handled(&mut self, id: u32) {
+        if !self.is_last_piece(id) {
+            return;
+        }
         let now = self.progress.now;
         let Some(ticket) = self.tickets.get_mut(id) else {
             return;
@@ -201,7 +222,7 @@ impl<D: Subject> Charged<D> {
         if self.platform.interface == Interface::IoUringPolled {
             let spun = now.since(thread.idle_since);
             let clocks = self.platform.clock.clocks_in(spun);
-            self.work.spend(Layer::Polling, clocks);
+            self.spent.spend(Layer::Polling, clocks);
             return self.collect(process);
         }
         let sum = self.spend(&[(Layer::ContextSwitch, self.platform.clocks.wake)]);
@@ -276,22 +297,27 @@ impl<D: Subject> Charged<D> {
     /// A thread collects all completions that are there.
     fn collect(&mut self, process: u32) {
         let interface = self.platform.interface;
-        let clocks = self.platform.clocks.clone();
+        let Clocks {
+            system_call,
+            poll,
+            completion,
+            ..
+        } = self.platform.clocks;
         let pending = self.threads.get(&process).map(|thread| &thread.pending);
         let ids: Vec<u32> = pending.into_iter().flatten().copied().collect();
-        let lens = ids.iter().filter_map(|id| self.tickets.get(*id));
-        let copies: u64 = lens
-            .map(|ticket| self.platform.copy(Bytes(ticket.request.len)))
-            .sum();
+        let (mut copies, mut pieces) = (0, 0);
+        for ticket in ids.iter().filter_map(|id| self.tickets.get(*id)) {
+            copies += self.platform.copy(Bytes(ticket.request.len));
+            pieces += u64::from(ticket.pieces);
+        }
         let mut layers = vec![(Layer::Copy, copies)];
         if interface != Interface::IoUringSqThread {
             self.work.system_calls += 1;
-            layers.push((Layer::SystemCall, clocks.system_call));
+            layers.push((Layer::SystemCall, system_call));
         }
         if interface == Interface::IoUringPolled {
-            let count = ids.len() as u64;
-            layers.push((Layer::Interrupt, count * clocks.poll));
-            layers.push((Layer::Completion, count * clocks.completion));
+            layers.push((Layer::Interrupt, pieces * poll));
+            layers.push((Layer::Completion, pieces * completion));
         }
         let sum = self.spend(&layers);
         let takes = self.platform.clock.time_of(sum);

@@ -13,6 +13,9 @@
 //!   that submit for them.
 //! - A thread that sleeps costs `sleep` clocks while the drive works, and `wake` clocks when it is woken.
 //! - A handler that runs takes all completions that have arrived until then.
+//! - An I/O that is on several drives, or in several chunks of a RAID 0, has a piece for each, which is a request to its drive:
+//!   block layer, protocol, driver, interrupt and completion are charged for each piece, the rest once for the I/O. The
+//!   pieces leave together, as Linux unplugs a queue, and the thread is woken after the last one.
 //!
 //! Left out: variation of the costs, caches, memory bandwidth, power states, time slices, and the cost of threads that
 //! spin for those on the same processor. A polling thread looks like one that computes, in [`HostWork`] only.
@@ -21,15 +24,19 @@ mod account;
 mod adapter;
 mod below;
 mod charged;
+mod clocks;
 mod drives;
 mod host;
+mod layout;
 mod order;
 mod presets;
 mod spec;
 mod thread;
+mod ticket;
 mod work;
 
 pub use charged::Charged;
+pub use clocks::Clocks;
 pub use presets::PLATFORMS;
-pub use spec::{Adapter, Clocks, Interface, Interrupts, Platform, Target};
+pub use spec::{Adapter, Interface, Interrupts, Platform, Target};
 pub use work::HostWork;

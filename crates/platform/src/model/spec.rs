@@ -3,16 +3,20 @@
 //! The layers and their clocks are those of `ssd-ready-platforms` Figures 4 to 7. Every layer costs a fixed number of
 //! clocks for each I/O, except where a key says otherwise.
 
+use super::clocks::Clocks;
+use super::layout::Layout;
 use fathom_base::{BadValue, Bytes, Dur, Frequency, Rate, defaults, want};
+use fathom_block::DeviceInfo;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Largest number of processors, adapters, or drives of an adapter.
 const MOST: u32 = 4096;
-/// Largest number of clocks of a layer: a thousand times what any layer takes.
-const CLOCKS_MAX: u64 = 1_000_000_000;
+/// A chunk is a multiple of this: Linux wants whole pages (`mdadm --chunk`).
+const PAGE: u64 = 4096;
 
 /// How a program asks for its I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interface {
     /// `pread` and `pwrite`: each I/O in flight has a thread of its own, which sleeps until it is done.
@@ -29,6 +33,17 @@ pub enum Interface {
 }
 
 impl Interface {
+    /// The name in files.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pread => "pread",
+            Self::Libaio => "libaio",
+            Self::IoUring => "io-uring",
+            Self::IoUringPolled => "io-uring-polled",
+            Self::IoUringSqThread => "io-uring-sq-thread",
+        }
+    }
+
     /// Whether a thread can have several I/Os in flight.
     pub(super) fn is_async(self) -> bool {
         self != Self::Pread
@@ -44,52 +59,6 @@ pub enum Target {
     Submitter,
     /// One for all of an adapter, and adapters in turn: one interrupt line, as of SATA and SAS adapters.
     Adapter,
-}
-
-defaults! {
-    /// Clocks of a processor for an I/O, by layer.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-    pub struct Clocks {
-        /// The program, between its system calls.
-        pub application: u64 = 0,
-        /// Entering the kernel and returning from it, for each system call. An asynchronous interface makes one to submit and
-        /// one to collect, each for all I/Os of a batch.
-        pub system_call: u64 = 500,
-        /// An asynchronous interface's own management of an I/O; not charged for `pread`.
-        pub interface: u64 = 0,
-        /// The virtual file system.
-        pub vfs: u64 = 0,
-        /// The file system; charged with `file-system = true`.
-        pub file_system: u64 = 0,
-        /// The page cache's copy, and its management, for each byte; charged with `buffered = true`.
-        pub copy_per_byte: f64 = 0.0,
-        /// The block layer, on the way to the drive.
-        pub block: u64 = 1_000,
-        /// The translation into the drive's protocol.
-        pub protocol: u64 = 0,
-        /// The driver, up to the doorbell.
-        pub driver: u64 = 500,
-        /// From the doorbell until the thread sleeps, while the drive works. For each thread that sleeps.
-        pub sleep: u64 = 1_000,
-        /// The driver's handler, for each interrupt.
-        pub interrupt: u64 = 500,
-        /// The driver's handler, for each I/O.
-        pub driver_return: u64 = 500,
-        /// Reads of device registers for each interrupt.
-        pub uncached_reads: u64 = 0,
-        /// One of them.
-        pub uncached_read: u64 = 2_100,
-        /// The block layer, on the way back.
-        pub completion: u64 = 500,
-        /// From the wake-up of a thread until it runs.
-        pub wake: u64 = 1_000,
-        /// Finding a completion without an interrupt, for each I/O; instead of `interrupt`, `uncached-reads` and
-        /// `driver-return`.
-        pub poll: u64 = 500,
-        /// What each other processor that computes at that time adds to an I/O: lines of caches that move between them.
-        pub contention: u64 = 0,
-    }
 }
 
 defaults! {
@@ -144,10 +113,16 @@ defaults! {
         pub adapters: u32 = 1,
         /// Number of drives of each adapter.
         pub drives: u32 = 1,
+        /// Length of a chunk of a RAID 0 over all drives, the first chunk on the first drive, the next on the next; 0 without
+        /// one. Then the drives are one after the other.
+        pub stripe: Bytes = Bytes(0),
         /// The drives that `fathom platform` models, such as `model:nvme`.
         pub drive: String = String::new(),
         /// The clocks of an I/O.
         pub clocks: Clocks = Clocks::default(),
+        /// The clocks of an I/O with an interface, where they are known apart. They replace `clocks` as a whole.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        pub interfaces: BTreeMap<Interface, Clocks> = BTreeMap::new(),
         /// The interrupts.
         pub interrupts: Interrupts = Interrupts::default(),
         /// An adapter.
@@ -160,58 +135,6 @@ const GHZ_3: Frequency = match Frequency::new(3_000_000_000) {
     Some(clock) => clock,
     None => unreachable!(),
 };
-
-impl Clocks {
-    fn all(&self) -> [(&'static str, u64); 17] {
-        [
-            ("clocks.application", self.application),
-            ("clocks.system-call", self.system_call),
-            ("clocks.interface", self.interface),
-            ("clocks.vfs", self.vfs),
-            ("clocks.file-system", self.file_system),
-            ("clocks.block", self.block),
-            ("clocks.protocol", self.protocol),
-            ("clocks.driver", self.driver),
-            ("clocks.sleep", self.sleep),
-            ("clocks.interrupt", self.interrupt),
-            ("clocks.driver-return", self.driver_return),
-            ("clocks.uncached-reads", self.uncached_reads),
-            ("clocks.uncached-read", self.uncached_read),
-            ("clocks.completion", self.completion),
-            ("clocks.wake", self.wake),
-            ("clocks.poll", self.poll),
-            ("clocks.contention", self.contention),
-        ]
-    }
-
-    /// The values of [`Clocks::all`], in its order.
-    fn all_mut(&mut self) -> [&mut u64; 17] {
-        [
-            &mut self.application,
-            &mut self.system_call,
-            &mut self.interface,
-            &mut self.vfs,
-            &mut self.file_system,
-            &mut self.block,
-            &mut self.protocol,
-            &mut self.driver,
-            &mut self.sleep,
-            &mut self.interrupt,
-            &mut self.driver_return,
-            &mut self.uncached_reads,
-            &mut self.uncached_read,
-            &mut self.completion,
-            &mut self.wake,
-            &mut self.poll,
-            &mut self.contention,
-        ]
-    }
-
-    /// The register reads of an interrupt.
-    pub(super) fn of_uncached_reads(&self) -> u64 {
-        self.uncached_reads.saturating_mul(self.uncached_read)
-    }
-}
 
 impl Platform {
     /// Checks the values.
@@ -229,24 +152,42 @@ impl Platform {
                 format!("must be at least 1 and at most {MOST}")
             })?;
         }
-        for (key, clocks) in self.clocks.all() {
-            want(clocks <= CLOCKS_MAX, key, clocks, || {
-                format!("must be at most {CLOCKS_MAX}")
-            })?;
+        self.clocks.check()?;
+        for (interface, clocks) in &self.interfaces {
+            clocks
+                .check()
+                .map_err(|bad| bad.of(format!("interfaces.{}", interface.name())))?;
         }
+        want(
+            self.stripe.0.is_multiple_of(PAGE),
+            "stripe",
+            self.stripe,
+            || "must be a multiple of 4KiB, or 0B without RAID".into(),
+        )?;
         want(self.clock.hertz() >= 1_000_000, "clock", self.clock, || {
             "must be at least 1MHz".into()
         })?;
-        let copy = self.clocks.copy_per_byte;
-        want(
-            (0.0..=1e6).contains(&copy),
-            "clocks.copy-per-byte",
-            copy,
-            || "must be at least 0 and at most 1000000".into(),
-        )?;
         self.check_interrupts()?;
         want(self.adapter.iops != Some(0), "adapter.iops", 0, || {
             "must be at least 1; leave it out for an adapter without a ceiling".into()
+        })
+    }
+
+    /// Checks the chunk of a RAID 0 against a drive.
+    ///
+    /// # Errors
+    /// It is no multiple of the drive's logical block, or longer than the drive.
+    pub fn check_drive(&self, drive: &DeviceInfo) -> Result<(), BadValue> {
+        let (stripe, block) = (self.stripe, u64::from(drive.logical_block_bytes));
+        want(stripe.0.is_multiple_of(block), "stripe", stripe, || {
+            format!(
+                "must be a multiple of the drive's logical block, {}",
+                Bytes(block)
+            )
+        })?;
+        want(stripe.0 <= drive.capacity_bytes, "stripe", stripe, || {
+            let capacity = Bytes(drive.capacity_bytes);
+            format!("must be at most the capacity of a drive, {capacity}")
         })
     }
 
@@ -262,6 +203,12 @@ impl Platform {
             || {
                 "must be above zero with `interrupts.count`: the last completions would wait for ever".into()
             },
+        )?;
+        want(
+            count > 1 || time == Dur::ZERO,
+            "interrupts.time",
+            time,
+            || "must be 0ns without `interrupts.count`: each completion interrupts at once".into(),
         )?;
         want(time <= Dur::ms(1_000), "interrupts.time", time, || {
             "must be at most 1s".into()
@@ -291,8 +238,47 @@ impl Platform {
         self.clocks.vfs + of_one
     }
 
-    /// Returns the platform with a share more of one input, for each input that is not zero: its key and the platform.
+    /// What its interface itself takes for an I/O. `pread` has nothing beside the system call.
+    pub(super) fn of_interface(&self) -> u64 {
+        match self.interface {
+            Interface::Pread => 0,
+            Interface::Libaio => self.clocks.libaio,
+            Interface::IoUring | Interface::IoUringPolled | Interface::IoUringSqThread => {
+                self.clocks.io_uring
+            }
+        }
+    }
+
+    /// Clocks of the layers below the file systems for a piece of an I/O, on its way to a drive: block layer with RAID,
+    /// protocol, driver.
+    pub(super) fn of_piece(&self) -> [u64; 3] {
+        let Clocks {
+            raid,
+            block,
+            protocol,
+            driver,
+            ..
+        } = self.clocks;
+        let raid = if self.stripe.0 > 0 { raid } else { 0 };
+        [raid + block, protocol, driver]
+    }
+
+    /// Returns the platform with the clocks of its own interface.
+    #[must_use]
+    pub(super) fn in_use(mut self) -> Self {
+        if let Some(clocks) = self.interfaces.remove(&self.interface) {
+            self.clocks = clocks;
+        }
+        self
+    }
+
+    /// Returns the platform with a share more of one input, for each input that is not zero: its key and the platform. The
+    /// clocks are those of its interface.
     pub fn with_more(&self, share: f64) -> Vec<(String, Self)> {
+        self.clone().in_use().each_with_more(share)
+    }
+
+    fn each_with_more(&self, share: f64) -> Vec<(String, Self)> {
         let more = |value: u64| (value as f64 * (1.0 + share)).round() as u64;
         let mut all = Vec::new();
         for (index, (key, clocks)) in self.clocks.all().into_iter().enumerate() {
@@ -323,6 +309,11 @@ impl Platform {
             Interface::IoUringSqThread => self.cores.div_ceil(2),
             _ => self.cores,
         }
+    }
+
+    /// Bytes of all drives together, of which each has `drive` bytes. A RAID 0 leaves out what is no whole chunk of a drive.
+    pub fn capacity(&self, drive: u64) -> u64 {
+        Layout::new(self.stripe, self.drives_in_all() as usize, drive).capacity()
     }
 
     /// Number of drives of all adapters.

@@ -27,19 +27,6 @@ pub struct HostWork {
 }
 
 impl HostWork {
-    pub(super) fn spend(&mut self, layer: Layer, clocks: u64) {
-        if clocks > 0 {
-            *self.clocks.entry(layer).or_default() += clocks;
-        }
-    }
-
-    pub(super) fn take(&mut self, phase: Phase, time: Dur) {
-        if time > Dur::ZERO {
-            let sum = self.phases.entry(phase).or_default();
-            *sum += time;
-        }
-    }
-
     /// Clocks of all layers for each I/O, without idle time and polling; `None` without an I/O.
     pub fn clocks_per_io(&self) -> Option<f64> {
         let waits = |layer: &Layer| matches!(layer, Layer::Idle | Layer::Polling);
@@ -66,14 +53,65 @@ impl HostWork {
         let all = self.busy.len() as f64 * self.time.0 as f64;
         if all > 0.0 { busy / all } else { 0.0 }
     }
+}
 
-    /// Adds the time in which nothing computes.
-    pub(super) fn with_idle(mut self, clock: Frequency) -> Self {
-        let spent: u64 = self.clocks.values().sum();
+/// Clocks by layer and time by phase, as they are counted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spent {
+    clocks: [u64; Layer::ALL.len()],
+    phases: [Dur; Phase::ALL.len()],
+}
+
+impl Spent {
+    pub(super) fn spend(&mut self, layer: Layer, clocks: u64) {
+        self.clocks[layer as usize] += clocks;
+    }
+
+    pub(super) fn take(&mut self, phase: Phase, time: Dur) {
+        self.phases[phase as usize] += time;
+    }
+
+    /// Adds to a work, with the time in which nothing computes.
+    pub(super) fn add_to(mut self, work: HostWork, clock: Frequency) -> HostWork {
+        let spent: u64 = self.clocks.iter().sum();
         let all = clock
-            .clocks_in(self.time)
-            .saturating_mul(self.busy.len() as u64);
+            .clocks_in(work.time)
+            .saturating_mul(work.busy.len() as u64);
         self.spend(Layer::Idle, all.saturating_sub(spent));
-        self
+        let of = |layer: Layer| (layer, self.clocks[layer as usize]);
+        let took = |phase: Phase| (phase, self.phases[phase as usize]);
+        let (layers, phases) = (Layer::ALL.map(of), Phase::ALL.map(took));
+        HostWork {
+            clocks: layers.into_iter().filter(|(_, n)| *n > 0).collect(),
+            phases: phases.into_iter().filter(|(_, t)| t.0 > 0).collect(),
+            ..work
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_is_told_under_its_name() {
+        for (number, layer) in Layer::ALL.into_iter().enumerate() {
+            assert_eq!(layer as usize, number, "{layer:?}");
+        }
+        for (number, phase) in Phase::ALL.into_iter().enumerate() {
+            assert_eq!(phase as usize, number, "{phase:?}");
+        }
+        let mut spent = Spent::default();
+        spent.spend(Layer::Driver, 300);
+        spent.take(Phase::Wake, Dur(7));
+        let work = HostWork {
+            busy: vec![Dur(300); 2],
+            time: Dur(1_000),
+            ..HostWork::default()
+        };
+        let work = spent.add_to(work, Frequency::new(1_000_000_000).unwrap());
+        let clocks = [(Layer::Driver, 300), (Layer::Idle, 1_700)];
+        assert_eq!(work.clocks, clocks.into());
+        assert_eq!(work.phases, [(Phase::Wake, Dur(7))].into());
     }
 }
