@@ -1,7 +1,7 @@
 //! Facts about the processor's clock.
 
 use super::ticks::{ns, tsc};
-use crate::clock::pause;
+use crate::clock::{counter_is_steady, pause};
 use crate::sysfs::text;
 use rustix::time::ClockId;
 use std::path::Path;
@@ -15,8 +15,8 @@ const TRIES: usize = 16;
 /// Facts about the processor's time stamp counter and the kernel's clocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockFacts {
-    /// True if the counter runs at one rate, whatever the processor's frequency and idle states: `/proc/cpuinfo` has
-    /// `constant_tsc` and `nonstop_tsc`, which the kernel sets by bit 8 of EDX of CPUID 0x80000007.
+    /// True if the counter runs at one rate, whatever the processor's frequency and idle states, and is equal on all
+    /// processors, by the flags of the processor (`constant_tsc`, `nonstop_tsc`) and the kernel's clock sources.
     pub invariant: bool,
     /// Rate of the counter in hertz, measured against `CLOCK_MONOTONIC_RAW`; `None` without a counter.
     pub tsc_hz: Option<f64>,
@@ -27,10 +27,9 @@ pub struct ClockFacts {
 impl ClockFacts {
     /// Finds the facts. Takes 25 ms.
     pub fn measure() -> Self {
-        let cpu = text(Path::new("/proc/cpuinfo")).unwrap_or_default();
         let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
         Self {
-            invariant: is_invariant(&cpu),
+            invariant: counter_is_steady(),
             tsc_hz: rate_hz(),
             source: text(Path::new(source)),
         }
@@ -40,12 +39,6 @@ impl ClockFacts {
     pub fn usable(&self) -> bool {
         self.invariant && self.tsc_hz.is_some()
     }
-}
-
-fn is_invariant(cpuinfo: &str) -> bool {
-    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
-    let has = |flag: &str| flags.is_some_and(|line| line.split_whitespace().any(|f| f == flag));
-    has("constant_tsc") && has("nonstop_tsc")
 }
 
 /// Returns counter and time at one instant: the attempt of several during which the least time passed.
@@ -71,15 +64,6 @@ fn rate_hz() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_invariant_counter_has_both_flags() {
-        let of = |flags: &str| is_invariant(&format!("processor: 0\nflags\t\t: fpu {flags} sse\n"));
-        assert!(of("constant_tsc rep_good nonstop_tsc"));
-        assert!(!of("constant_tsc"));
-        assert!(!of("nonstop_tsc constant_tsc_known_freq"));
-        assert!(!is_invariant("constant_tsc nonstop_tsc"));
-    }
 
     #[test]
     fn two_measurements_of_an_invariant_counter_agree() {

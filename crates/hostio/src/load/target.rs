@@ -125,7 +125,8 @@ impl Target {
             "the drive's driver has no polling queues (queue/io_poll in sysfs is 0)".to_owned();
         self.unavailable(
             what,
-            "for NVMe drives give the kernel nvme.poll_queues=N; most other drivers have none",
+            "give the driver some when it starts: nvme.poll_queues=N or virtio_blk.poll_queues=N; most other drivers, and md, have \
+             none",
         )
     }
 

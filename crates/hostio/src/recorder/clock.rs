@@ -1,6 +1,6 @@
 //! The clock of the recorded events, which the measured program can read as well.
 
-use crate::clock::monotonic_ns;
+use crate::clock::{counter_is_steady, monotonic_ns};
 use crate::tracing::Instance;
 
 /// A clock of the kernel's tracing.
@@ -39,21 +39,6 @@ impl TraceClock {
     }
 }
 
-/// Returns true if the time stamp counter has the same rate at any frequency of the processor, and does not stop. The kernel
-/// then also keeps the counters of all processors equal, or does not use them.
-fn counter_is_steady() -> bool {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    steady_in(&text)
-}
-
-fn steady_in(cpuinfo: &str) -> bool {
-    let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
-    flags.next().is_some_and(|line| {
-        let has = |name| line.split_whitespace().any(|flag| flag == name);
-        has("constant_tsc") && has("nonstop_tsc")
-    })
-}
-
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[expect(unsafe_code, reason = "reads the time stamp counter")]
@@ -75,15 +60,6 @@ fn counter() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_counter_that_stops_or_changes_its_rate_is_not_used() {
-        let with = |flags| steady_in(&format!("processor\t: 0\nflags\t\t: fpu tsc {flags} sse\n"));
-        assert!(with("constant_tsc nonstop_tsc"));
-        assert!(!with("constant_tsc"));
-        assert!(!with("nonstop_tsc"));
-        assert!(!steady_in(""));
-    }
 
     #[test]
     fn clocks_do_not_go_back() {

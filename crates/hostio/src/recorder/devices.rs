@@ -93,11 +93,51 @@ fn with_whole(node: &Node) -> BTreeSet<u32> {
 }
 
 fn lowest(node: &Node, found: &mut BTreeSet<u32>) {
-    let slaves = node.slaves();
+    // A partition of an array has none of its own.
+    let whole = node.whole();
+    let slaves = whole.as_ref().unwrap_or(node).slaves();
     if slaves.is_empty() {
         found.extend(with_whole(node));
     }
     for slave in &slaves {
         lowest(slave, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn the_drives_under_a_partition_of_an_array_get_its_requests() {
+        let root = tempfile::tempdir().unwrap();
+        let sys = fs::canonicalize(root.path()).unwrap();
+        for (name, text) in [
+            ("md0/dev", "9:0"),
+            ("md0/md0p1/dev", "259:0"),
+            ("md0/md0p1/partition", "1"),
+            ("sda/dev", "8:0"),
+            ("sda/sda2/dev", "8:2"),
+            ("sda/sda2/partition", "2"),
+            ("sdb/dev", "8:16"),
+        ] {
+            let path = sys.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let slaves = sys.join("md0/slaves");
+        fs::create_dir(&slaves).unwrap();
+        symlink(sys.join("sda/sda2"), slaves.join("sda2")).unwrap();
+        symlink(sys.join("sdb"), slaves.join("sdb")).unwrap();
+        let under = |name: &str| {
+            let mut found = BTreeSet::new();
+            lowest(&Node::at(&sys.join(name)).unwrap(), &mut found);
+            found.into_iter().collect::<Vec<u32>>()
+        };
+        let members = [8 << 20, 8 << 20 | 2, 8 << 20 | 16];
+        assert_eq!(under("md0"), members);
+        assert_eq!(under("md0/md0p1"), members);
+        assert_eq!(under("sda/sda2"), members[..2]);
     }
 }

@@ -3,9 +3,13 @@
 //! Recorded on Linux 6.18 (x86-64, two processors, clock `x86-tsc`) on a loop device over an image in the page cache, and on
 //! a file on ext4 over virtio-blk: direct and buffered `pread` of 4 KiB, batches of four through io_uring, and a recording
 //! that did not fit in its buffers. `formats.txt` has the `format` files of that kernel.
+//!
+//! `md` is the first page of a recording on Linux 6.1 (Debian, one emulated processor) of an md array of two null_blk devices
+//! with chunks of 64 KiB: `pread` of 4 and 128 KiB and io_uring. `formats-6.1.txt` has the `format` files of that kernel.
 
 use super::Recorded;
 use super::decode::{Decoder, Layout};
+use super::wish::names_of;
 use crate::tracing::Lost;
 use fathom_block::kernel::{Call, Event, Interrupt, Record, Span, Tracepoint};
 use std::collections::BTreeMap;
@@ -35,22 +39,36 @@ fn points() -> Vec<Tracepoint> {
     config.tracepoints()
 }
 
-fn decoder() -> Decoder {
-    let text = read("formats.txt");
+/// Returns a decoder for the kernel with these `format` files, and the events that it does not have.
+fn decoder_of(formats: &str) -> (Decoder, Vec<Tracepoint>) {
+    let text = read(formats);
     let mut decoder = Decoder::new(16);
+    let mut missing = Vec::new();
     for point in points() {
-        let name = format!("name: {}\n", point.name());
-        let at = text.find(&name).unwrap_or_else(|| panic!("no {name}"));
-        let format = text[at + 1..].split("\nname: ").next().unwrap();
-        decoder.add(Layout::parse(point, format).unwrap());
+        let described = names_of(point).find_map(|name| {
+            let (_, format) = text.split_once(&format!("name: {name}\n"))?;
+            format.split("\nname: ").next()
+        });
+        match described {
+            Some(format) => decoder.add(Layout::parse(point, format).unwrap()),
+            None => missing.push(point),
+        }
     }
+    (decoder, missing)
+}
+
+fn decoder() -> Decoder {
+    let (decoder, missing) = decoder_of("formats.txt");
+    assert_eq!(missing, []);
     decoder
 }
 
 fn pages(name: &str) -> BTreeMap<u16, Vec<u8>> {
     let page = |cpu: u16| (cpu, testdata().join(name).join(format!("cpu{cpu}.raw")));
-    let read = |(cpu, path)| (cpu, fs::read(path).unwrap());
-    [0, 1].map(page).map(read).into()
+    let read = |(cpu, path)| Some((cpu, fs::read(path).ok()?));
+    let pages: BTreeMap<u16, Vec<u8>> = [0, 1].map(page).into_iter().filter_map(read).collect();
+    assert!(!pages.is_empty(), "{name}");
+    pages
 }
 
 fn decoded(name: &str, lost: &[Lost]) -> Recorded {
@@ -106,6 +124,12 @@ fn span(said: &str) -> Option<Span> {
     })
 }
 
+/// Parses `9,0 RS 116480 / 116608 ...`: the bio, and where its second part begins.
+fn split(said: &str) -> Option<Span> {
+    let (before, _) = said.split_once(" / ")?;
+    span(&format!("{before} + 0"))
+}
+
 fn event(name: &str, said: &str) -> Option<Event> {
     let interrupt = |kind| match name.ends_with("entry") {
         true => Event::Interrupt(kind),
@@ -113,6 +137,7 @@ fn event(name: &str, said: &str) -> Option<Event> {
     };
     Some(match name {
         "block_bio_queue" => Event::BioQueue(span(said)?),
+        "block_split" => Event::BioSplit(split(said)?),
         "block_bio_complete" => Event::BioComplete(span(said)?),
         "block_getrq" => Event::GetRequest(span(said)?),
         "block_rq_insert" => Event::Insert(span(said)?),
@@ -134,7 +159,7 @@ fn event(name: &str, said: &str) -> Option<Event> {
         }
         "sched_waking" => Event::Waking(value(said, "pid")?),
         "sched_wakeup" => Event::Woken(value(said, "pid")?),
-        "io_uring_submit_req" => Event::UringSubmit,
+        "io_uring_submit_req" | "io_uring_submit_sqe" => Event::UringSubmit,
         "io_uring_complete" => Event::UringComplete,
         "iomap_dio_complete" => Event::DirectDone,
         "mm_filemap_get_pages" => Event::PagesReady,
@@ -178,6 +203,24 @@ fn every_event_is_the_one_that_the_kernel_prints() {
         compare(&records, &printed, name);
         assert_eq!(records.len(), count, "{name}");
     }
+}
+
+#[test]
+fn an_older_kernel_with_an_array_is_decoded_as_well() {
+    let (decoder, missing) = decoder_of("formats-6.1.txt");
+    assert_eq!(missing, [Tracepoint::DirectDone, Tracepoint::PagesReady]);
+    let Recorded { records, lost, .. } = decoder.all(&pages("md"), PAGE, &[]);
+    assert_eq!(lost, 0);
+    compare(&records, &printed("md"), "md");
+    let count = |of: fn(&Event) -> bool| records.iter().filter(|r| of(&r.event)).count();
+    assert_eq!(count(|event| matches!(event, Event::UringSubmit)), 1);
+    assert_eq!(count(|event| matches!(event, Event::BioSplit(_))), 1);
+    // A bio of the array is queued a second time on the device that it is mapped to.
+    let on = |major: u32| {
+        let of = |r: &&Record| matches!(r.event, Event::BioQueue(span) if span.dev >> 20 == major);
+        records.iter().filter(of).count()
+    };
+    assert_eq!((on(9), on(253)), (4, 5));
 }
 
 #[test]

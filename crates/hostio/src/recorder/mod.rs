@@ -22,6 +22,7 @@ use crate::tracing::{Instance, Shared};
 use decode::{Decoder, Layout};
 use fathom_block::kernel::Tracepoint;
 use std::collections::BTreeMap;
+use wish::names_of;
 
 /// A recording in progress. Dropping it restores the state of the kernel's tracing.
 #[derive(Debug)]
@@ -49,8 +50,8 @@ impl Recorder {
         let mut missing = Vec::new();
         let wanted = config.tracepoints();
         for point in &wanted {
-            let (group, name) = (point.group(), point.name());
-            let Some(format) = instance.format(group, &name)? else {
+            let group = point.group();
+            let Some((name, format)) = described(&instance, *point)? else {
                 missing.push(*point);
                 continue;
             };
@@ -131,4 +132,17 @@ impl Recorder {
     pub fn at_the_end(&self) -> impl Fn() + Send + Sync + use<> {
         self.instance.at_the_end()
     }
+}
+
+/// Returns this kernel's name and description of an event; `None` if it does not have it.
+fn described(
+    instance: &Instance,
+    point: Tracepoint,
+) -> Result<Option<(String, String)>, HostError> {
+    for name in names_of(point) {
+        if let Some(format) = instance.format(point.group(), &name)? {
+            return Ok(Some((name, format)));
+        }
+    }
+    Ok(None)
 }

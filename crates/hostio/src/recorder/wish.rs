@@ -29,6 +29,15 @@ pub struct RecorderConfig {
     pub buffer_bytes: u64,
 }
 
+/// Returns the names of an event, the newest first. Older kernels, such as 6.1, call some of them otherwise.
+pub(super) fn names_of(point: Tracepoint) -> impl Iterator<Item = String> {
+    let former = match point {
+        Tracepoint::UringSubmit => Some("io_uring_submit_sqe".to_owned()),
+        _ => None,
+    };
+    [point.name()].into_iter().chain(former)
+}
+
 /// The kernel refuses a condition that does not fit in a page.
 const CONDITIONS_MAX: usize = 64;
 

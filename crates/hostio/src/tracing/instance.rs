@@ -5,6 +5,7 @@
 //! kernel itself refuses to remove an instance whose files are open.
 
 use super::format::field;
+use super::refused::explained;
 use crate::error::{HostError, os_error};
 use crate::sysfs::{names_in, text};
 use std::fs::{self, File, OpenOptions};
@@ -101,10 +102,16 @@ impl Instance {
     /// Creates an instance that does not record yet.
     pub(crate) fn new(buffer_bytes: u64) -> Result<Self, HostError> {
         let instances = tracefs()?.join("instances");
-        remove_leftovers(&instances);
+        let lockdown = text(Path::new("/sys/kernel/security/lockdown"));
+        Self::create(&instances, buffer_bytes)
+            .map_err(|error| explained(error, &instances, lockdown.as_deref()))
+    }
+
+    fn create(instances: &Path, buffer_bytes: u64) -> Result<Self, HostError> {
+        remove_leftovers(instances);
         let dir = instances.join(next_name());
         fs::create_dir(&dir).map_err(|error| {
-            let at = if dir.exists() { &dir } else { &instances };
+            let at = if dir.exists() { &dir } else { instances };
             os_error(at, "create a trace instance", error)
         })?;
         let mut instance = Self {

@@ -5,6 +5,7 @@
 mod format;
 mod instance;
 mod page;
+mod refused;
 mod shared;
 
 pub(crate) use format::{field, id, number, text_of};

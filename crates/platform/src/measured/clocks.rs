@@ -239,10 +239,11 @@ impl<'a> State<'a> {
         let now = self.cpus[cpu].doing;
         let next = begins(&record.event, now, who, &self.load.route);
         self.cpus[cpu].doing = match (next, who) {
-            (Some(Doing::Open(_)), Who::Load)
-                if self.load.route.submitter == Some(record.thread) =>
+            (Some(Doing::Layer(layer)), Who::Load)
+                if record.event == Event::UringComplete
+                    && self.load.route.submitter == Some(record.thread) =>
             {
-                Doing::Open(Layer::Polling)
+                Doing::Open(layer)
             }
             (Some(next), _) => next,
             // Another thread's own work goes on after its part in an I/O.

@@ -76,3 +76,14 @@ pub(super) fn settled(open: Layer, next: Option<&Event>) -> Layer {
         _ => open,
     }
 }
+
+/// The same for a submission thread. It polls whenever it has nothing else to do, but not between two requests that it issues,
+/// or posts, at once.
+pub(super) fn settled_of_submitter(open: Layer, next: Option<&Event>) -> Layer {
+    match (open, next) {
+        (Layer::Driver, Some(Event::Issue(_))) => Layer::Driver,
+        (Layer::Completion, Some(Event::UringComplete)) => Layer::Completion,
+        (_, Some(Event::BioQueue(_))) => Layer::FileSystem,
+        _ => Layer::Polling,
+    }
+}

@@ -14,8 +14,11 @@
 //!   `Entry` and `Return`).
 //! - The scheduler's work before the event of a switch is in the layer that led to it; what follows the switch, up to the
 //!   thread's next event, is in `ContextSwitch`.
-//! - The copy of a buffered read is in `Copy` with the return from the system call, and in `ContextSwitch` in kernels
-//!   without `mm_filemap_get_pages`.
+//! - The copy of a buffered read is in `Copy` with the return from the system call. In kernels without
+//!   `mm_filemap_get_pages` it is in `ContextSwitch`, or in `Completion` if the caller did not sleep.
+//! - With libaio, which submits several requests at once without an event for each, the file system's part of all but the
+//!   first is in `Block`. io_uring has an event for each.
+//! - What the driver does with the last request of a batch is in `Polling` if the thread polls after it.
 //! - `Adapter` and `Transfer` are in `Device`.
 
 mod clocks;

@@ -37,6 +37,16 @@ enum Own {
 struct Turn {
     own: Own,
     point: Point,
+    /// The thread that got the processor.
+    to: u32,
+}
+
+impl Turn {
+    /// Whether the thread that issues the request took the processor from the caller for that. Where a scheduler orders the
+    /// requests, kernels such as 6.1 issue them from a worker, which preempts the caller on its own processor.
+    fn is_for(&self, issue: &Point) -> bool {
+        self.own == Own::Preempted && self.to == issue.thread
+    }
 }
 
 /// The events of the time of an I/O that concern it.
@@ -94,7 +104,7 @@ impl Seen {
                     (true, false) => Own::Slept,
                     (false, _) => Own::Ran,
                 };
-                self.turns.push(Turn { own, point });
+                self.turns.push(Turn { own, point, to });
             }
             _ => {}
         }
@@ -153,7 +163,7 @@ impl Seen {
         }
         self.turns_before(&issue, io)?;
         let waking = self.waking(&done)?;
-        let ran = self.ran(&done, waking)?;
+        let ran = self.ran(&issue, &done, waking)?;
         Ok(Path {
             enter: self.enter,
             bio,
@@ -169,7 +179,8 @@ impl Seen {
     fn turns_before(&self, issue: &Point, io: &Io) -> Result<(), Rejection> {
         let by_caller = issue.thread == io.thread;
         let mut before = self.turns.iter().filter(|turn| turn.point.at < issue.at);
-        match before.find(|turn| by_caller || turn.own == Own::Preempted) {
+        let others = |turn: &&Turn| turn.own == Own::Preempted && !turn.is_for(issue);
+        match before.find(|turn| by_caller || others(turn)) {
             Some(Turn {
                 own: Own::Slept, ..
             }) => Err(Rejection::Waited),
@@ -190,7 +201,12 @@ impl Seen {
     }
 
     /// Returns the switch to the caller after its waking; `None` if it did not sleep, or if the kernel did not say.
-    fn ran(&self, done: &Point, waking: Option<Point>) -> Result<Option<Point>, Rejection> {
+    fn ran(
+        &self,
+        issue: &Point,
+        done: &Point,
+        waking: Option<Point>,
+    ) -> Result<Option<Point>, Rejection> {
         let asleep = |turn: &Turn| turn.own == Own::Slept;
         let before = self.turns.iter().rfind(|turn| turn.point.at < done.at);
         let slept = before.is_some_and(asleep);
@@ -205,10 +221,12 @@ impl Seen {
         let sleeps = after.iter().filter(|turn| asleep(turn)).count() + usize::from(slept);
         let Some(waking) = waking else {
             // Who was preempted before the completion runs again without a waking.
-            let waited = before.is_some_and(|turn| turn.own == Own::Preempted);
-            return match (sleeps, waited, after.is_empty()) {
-                (0, false, true) => Ok(None),
-                (0, true, _) => Err(Rejection::Preempted),
+            let waited = before.filter(|turn| turn.own == Own::Preempted);
+            return match (sleeps, waited, &after[..]) {
+                (0, None, []) => Ok(None),
+                // It was done before the thread that issued it gave the processor back.
+                (0, Some(turn), [ran]) if turn.is_for(issue) && ran.own == Own::Ran => Ok(None),
+                (0, Some(_), _) => Err(Rejection::Preempted),
                 _ => Err(Rejection::NoWaking),
             };
         };

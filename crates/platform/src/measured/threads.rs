@@ -1,6 +1,6 @@
 //! The threads of a load: whether they are in the kernel, and what their system call did before its way was known.
 
-use super::doing::{Doing, settled};
+use super::doing::{Doing, settled, settled_of_submitter};
 use crate::layer::Layer;
 use fathom_block::kernel::Event;
 use std::collections::BTreeMap;
@@ -55,7 +55,11 @@ impl Thread {
 
     /// Returns the layer of what is pending, which the thread's next event tells.
     pub(super) fn settled(&self, next: Option<&Event>) -> Layer {
-        settled(self.open.unwrap_or(Layer::SystemCall), next)
+        let open = self.open.unwrap_or(Layer::SystemCall);
+        match self.submitter {
+            true => settled_of_submitter(open, next),
+            false => settled(open, next),
+        }
     }
 
     pub(super) fn add(&mut self, open: Layer, more: Pending) {

@@ -153,6 +153,42 @@ fn a_submission_thread_polls_when_it_does_not_submit() {
 }
 
 #[test]
+fn a_submission_thread_does_not_poll_within_a_batch() {
+    let with = Route {
+        submitter: Some(KWORKER),
+        ..route()
+    };
+    let timer = Interrupt::Timer;
+    let records = on_one(&[
+        (0, KWORKER, Event::GetRequest(span(0))),
+        (2, KWORKER, Event::Issue(span(0))),
+        (12, KWORKER, Event::Issue(span(8))),
+        (21, KWORKER, Event::Interrupt(timer)),
+        (22, KWORKER, Event::Complete(span(0))),
+        (26, KWORKER, Event::InterruptEnd(timer)),
+        (27, KWORKER, Event::Issue(span(16))),
+        (40, KWORKER, Event::UringComplete),
+        (42, KWORKER, Event::UringComplete),
+        (45, KWORKER, Event::UringSubmit),
+    ]);
+    let found = clocks(&records, &load(with, 46));
+    let expected = [
+        (Layer::Block, 2),
+        (Layer::Driver, 10 + 9 + 1),
+        (Layer::Interrupt, 1),
+        (Layer::Completion, 4 + 2),
+        // What follows the last one of a batch may be either: it is polling.
+        (Layer::Polling, 13 + 3 + 1),
+    ];
+    let (layers, unattributed) = layers(&found);
+    let of = |layer: Layer| layers.iter().find(|found| found.0 == layer);
+    assert_eq!(unattributed, 0);
+    for (layer, time) in expected {
+        assert_eq!(of(layer).map(|found| found.1), Some(time), "{layer:?}");
+    }
+}
+
+#[test]
 fn a_buffered_read_copies_after_its_pages_are_there() {
     let records = on_one(&[
         (0, CALLER, Event::Enter(Call::Pread)),

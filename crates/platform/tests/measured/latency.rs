@@ -149,6 +149,84 @@ fn the_io_of_others_does_not_matter() {
     assert_eq!(none, None);
 }
 
+/// An I/O behind a scheduler on Linux 6.1, as recorded on virtio-blk with one processor: a worker preempts the caller, issues
+/// the request, and is interrupted by its completion.
+fn issued_by_a_worker() -> (Io, Vec<Record>) {
+    let to_worker = Event::Switch {
+        to: KWORKER,
+        preempted: true,
+    };
+    let records = vec![
+        record(3, 0, CALLER, Event::Enter(Call::Pread)),
+        record(8, 0, CALLER, Event::BioQueue(span(64))),
+        record(13, 0, CALLER, Event::Insert(span(64))),
+        record(16, 0, CALLER, Event::Waking(KWORKER)),
+        record(24, 0, CALLER, to_worker),
+        record(29, 0, KWORKER, Event::Issue(span(64))),
+        record(35, 0, KWORKER, Event::Complete(span(64))),
+        record(45, 0, KWORKER, sleep(CALLER)),
+        record(48, 0, CALLER, Event::Exit(Call::Pread, 4096)),
+    ];
+    let io = Io {
+        thread: CALLER,
+        before: 0,
+        after: 50,
+    };
+    (io, records)
+}
+
+#[test]
+fn a_worker_that_issues_the_request_may_preempt_its_caller() {
+    let (io, records) = issued_by_a_worker();
+    let found = parts(io, &records, &route()).unwrap();
+    let expected = [
+        (Phase::Entry, 3, 0),
+        (Phase::FileSystem, 5, 1),
+        (Phase::Block, 21, 4),
+        (Phase::Device, 6, 1),
+        (Phase::Return, 15, 3),
+    ];
+    assert_eq!(phases(&found), expected);
+    // The caller runs again before the completion, and sleeps.
+    let mut slept = records.clone();
+    slept[6..].copy_from_slice(&[
+        record(31, 0, KWORKER, sleep(CALLER)),
+        record(33, 0, CALLER, sleep(0)),
+        record(40, 0, 0, Event::Complete(span(64))),
+    ]);
+    slept.extend([
+        record(41, 0, 0, Event::Waking(CALLER)),
+        record(44, 0, 0, sleep(CALLER)),
+        record(48, 0, CALLER, Event::Exit(Call::Pread, 4096)),
+    ]);
+    let found = parts(io, &slept, &route()).unwrap();
+    let last = [
+        (Phase::Device, 11, 3),
+        (Phase::Completion, 1, 1),
+        (Phase::Wake, 3, 1),
+        (Phase::Return, 6, 2),
+    ];
+    assert_eq!(phases(&found)[3..], last);
+}
+
+#[test]
+fn another_thread_that_preempts_the_caller_of_a_workers_io_is_rejected() {
+    let (io, records) = issued_by_a_worker();
+    let to_other = Event::Switch {
+        to: KSOFTIRQD,
+        preempted: true,
+    };
+    let mut before = records.clone();
+    before[4].event = to_other;
+    before.insert(5, record(25, 0, KSOFTIRQD, sleep(KWORKER)));
+    let rejected = |records: &[Record]| parts(io, records, &route()).err();
+    assert_eq!(rejected(&before), Some(Rejection::Preempted));
+    let mut after = records;
+    after.insert(8, record(46, 0, CALLER, to_other));
+    after.insert(9, record(47, 0, KSOFTIRQD, sleep(CALLER)));
+    assert_eq!(rejected(&after), Some(Rejection::Preempted));
+}
+
 #[test]
 fn what_is_ambiguous_or_incomplete_has_its_reason() {
     use Rejection as R;
