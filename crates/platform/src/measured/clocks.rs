@@ -104,7 +104,7 @@ impl<'a> State<'a> {
         let Some(caller) = self.threads.get_mut(thread) else {
             return;
         };
-        let layer = caller.settled(next);
+        let layer = caller.settled(next, self.load.route.polls);
         for Pending { cpu, time, events } in caller.pending.drain(..) {
             let found = &mut self.found.cpus[usize::from(cpu)];
             found.time[layer as usize] += time;

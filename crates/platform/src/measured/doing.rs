@@ -66,11 +66,11 @@ pub(super) fn interrupt(kind: Interrupt, completing: bool) -> Doing {
     })
 }
 
-/// Returns the layer of what a thread of the load did before an event, if it would be this one otherwise.
-pub(super) fn settled(open: Layer, next: Option<&Event>) -> Layer {
+/// Returns the layer of what a thread of the load did before an event, if it would be this one otherwise. If it looks for
+/// completions, that was before one; otherwise the driver has completed the request at once.
+pub(super) fn settled(open: Layer, next: Option<&Event>, polls: bool) -> Layer {
     match (open, next) {
-        // It looked for the completion.
-        (_, Some(Event::Complete(_))) => Layer::Polling,
+        (_, Some(Event::Complete(_))) if polls => Layer::Polling,
         (Layer::SystemCall | Layer::Polling, Some(Event::BioQueue(_))) => Layer::FileSystem,
         (Layer::SystemCall, Some(Event::PagesReady | Event::DirectDone)) => Layer::FileSystem,
         _ => open,

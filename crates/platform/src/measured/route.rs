@@ -20,6 +20,8 @@ pub struct Route {
     pub issued: Vec<u32>,
     /// The thread of the kernel that submits for the program, as with io_uring's submission thread.
     pub submitter: Option<u32>,
+    /// The program looks for completions itself, as with io_uring's polled ones.
+    pub polls: bool,
     /// The kernel does not report the system calls: entry and file system are one phase.
     pub without_calls: bool,
 }

@@ -54,11 +54,11 @@ impl Thread {
     }
 
     /// Returns the layer of what is pending, which the thread's next event tells.
-    pub(super) fn settled(&self, next: Option<&Event>) -> Layer {
+    pub(super) fn settled(&self, next: Option<&Event>, polls: bool) -> Layer {
         let open = self.open.unwrap_or(Layer::SystemCall);
         match self.submitter {
             true => settled_of_submitter(open, next),
-            false => settled(open, next),
+            false => settled(open, next, polls),
         }
     }
 

@@ -116,7 +116,15 @@ fn polling_is_what_ends_with_a_completion_of_the_callers_own() {
         (70, CALLER, Event::Complete(span(8))),
         (71, CALLER, Event::Exit(Call::UringEnter, 1)),
     ]);
-    let found = clocks(&records, &load(route(), 75));
+    let polls = Route {
+        polls: true,
+        ..route()
+    };
+    let found = clocks(&records, &load(polls, 75));
+    // A driver may also complete a request within its issue.
+    let at_once = clocks(&records, &load(route(), 75));
+    assert_eq!(at_once.of(Layer::Polling), Some(0));
+    assert_eq!(at_once.of(Layer::Driver), Some(4 + 27));
     let expected = vec![
         (Layer::Application, 5 + 4, 2),
         (Layer::SystemCall, 1, 1),

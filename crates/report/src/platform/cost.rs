@@ -5,7 +5,7 @@ use super::names::{Names, Way, names};
 use super::part::{Part, row, unattributed};
 use super::{Cost, PlatformReport};
 use crate::table::Table;
-use fathom_platform::Layer;
+use fathom_platform::{Interface, Layer};
 
 /// Returns the table.
 pub(super) fn part(report: &PlatformReport) -> Option<Part> {
@@ -124,20 +124,29 @@ fn maybe(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
 }
 
 fn note(report: &PlatformReport, names: &Names) -> String {
-    let work = match Work::of(report) {
-        Work::Clocks => {
-            "Clocks of all processors for a read. The program runs on one of them; without tracing but for the layers."
-        }
-        Work::Time => {
-            "Time of all processors for a read. The program runs on one of them; without tracing but for the layers."
-        }
+    let all = match Work::of(report) {
+        Work::Clocks => "Clocks",
+        Work::Time => "Time",
     };
+    let how = match report.measured {
+        true => "The program runs on one of them. All but the layers is without tracing.",
+        false => "The program runs on one of them.",
+    };
+    let work = format!("{all} of all processors for a read. {how}");
     let polls = report
         .costs
         .iter()
         .any(|cost| cost.layers.contains_key(&Layer::Polling));
     let polls = match polls {
         true => " Polling is waiting: it takes what the other layers leave.",
+        false => "",
+    };
+    let is_libaio =
+        |cost: &Cost| cost.path.interface == Interface::Libaio && !cost.layers.is_empty();
+    let libaio = match report.measured && report.costs.iter().any(is_libaio) {
+        true => {
+            " libaio: no event says where a request of a batch begins, so that its file system is in the block layer."
+        }
         false => "",
     };
     let idle = match report.costs.iter().any(|cost| cost.busy.is_some()) {
@@ -147,7 +156,7 @@ fn note(report: &PlatformReport, names: &Names) -> String {
         false => "",
     };
     match names.shared.is_empty() {
-        true => format!("{work}{polls}{idle}"),
-        false => format!("{work}{polls}{idle} All: {}.", names.shared),
+        true => format!("{work}{polls}{libaio}{idle}"),
+        false => format!("{work}{polls}{libaio}{idle} All: {}.", names.shared),
     }
 }

@@ -11,6 +11,8 @@ use fathom_stats::line::fit;
 const LENGTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// Rounds of each length, direct and buffered in turn. The least counts: other programs only add to it.
 const ROUNDS: usize = 3;
+/// A line that explains a smaller share of the variance says nothing.
+const EXPLAINED_MIN: f64 = 0.5;
 /// The shortest length in bytes, the page of the cache.
 const PAGE_BYTES: u64 = 4096;
 
@@ -25,21 +27,24 @@ pub(super) fn copy(bench: &Bench<'_>) -> Result<Option<Copy>, MeasureError> {
             buffered = buffered.min(clocks(bench, Way::Buffered, bytes)?);
             bench.go_on()?;
         }
-        if buffered > direct {
-            points.push((bytes as f64, buffered - direct));
-        }
+        points.push((bytes as f64, buffered - direct));
     }
     let Some(line) = fit(&points) else {
         return Ok(None);
     };
     let slope = line.slope;
+    let r_squared = explained(&points, |x| line.at(x));
+    // Also if it is no number.
+    if r_squared < EXPLAINED_MIN || r_squared.is_nan() {
+        return Err(MeasureError::NoLine);
+    }
     Ok(Some(Copy {
         per_byte: slope.value,
         interval: slope
             .half
             .map(|half| [slope.value - half, slope.value + half]),
         fixed: line.at_zero.value,
-        r_squared: explained(&points, |x| line.at(x)),
+        r_squared,
         points: points.into_iter().map(|(x, y)| [x, y]).collect(),
     }))
 }

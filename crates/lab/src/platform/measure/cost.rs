@@ -4,7 +4,7 @@ use super::bench::{Bench, Way};
 use super::error::{MeasureError, doubt, or_missing};
 use super::traced::Trace;
 use super::used::{Used, used};
-use fathom_hostio::load::{Engine, LoadConfig, LoadReport, StampClock};
+use fathom_hostio::load::{Engine, LoadConfig, LoadReport, Stamp, StampClock};
 use fathom_platform::{Layer, measured};
 use fathom_report::platform::{Cost, PlatformReport, Tracing};
 use fathom_stats::batches::half_width;
@@ -80,7 +80,7 @@ fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureErro
         iops: untraced.iops,
         clocks: middle,
         busy: untraced.busy_ns.map(|busy| busy * unit),
-        interval: half.map(|half| [middle - half, middle + half]),
+        interval: half.map(|half| [(middle - half).max(0.0), middle + half]),
         switches: Some(untraced.switches),
         system_calls: Some(untraced.calls),
         utilisation: untraced.utilisation,
@@ -107,7 +107,7 @@ fn add_layers(
     };
     let report = bench.run(&config, || trace.drain())?;
     let traced = used(&report);
-    let load = trace.load(&report);
+    let load = trace.load(&report, config.engine);
     let recorded = trace.finish()?;
     let load = measured::Load {
         cpus: recorded.cpus,
@@ -115,8 +115,11 @@ fn add_layers(
     };
     let clocks = measured::clocks(&recorded.records, &load);
     let unit = trace_unit(bench, &report);
-    let ios = (clocks.completions as f64).max(1.0);
-    let each = |n: u64| n as f64 / ios;
+    // Reads, not requests: a read may take several, and another program may read from the drive.
+    let within = |stamp: &&Stamp| (load.from..load.to).contains(&stamp.after);
+    let stamps = report.threads.iter().flat_map(|thread| &thread.stamps);
+    let reads = stamps.filter(within).count();
+    let each = |n: u64| n as f64 / reads.max(1) as f64;
     let told = |layer: &Layer| clocks.of(*layer).is_some_and(|time| time > 0);
     let layers = Layer::ALL.into_iter().filter(told);
     let layers: Vec<Layer> = layers.filter(|layer| *layer != Layer::Idle).collect();
@@ -132,7 +135,7 @@ fn add_layers(
     let all: BTreeMap<Layer, f64> = layers.into_iter().zip(cost.without(&parts)).collect();
     let none = all.iter().filter(|(_, clocks)| **clocks <= 0.0);
     let hidden = none.map(|(layer, _)| layer.words().to_owned()).collect();
-    let doubt = doubt(before, after, clocks.completions as usize);
+    let doubt = doubt(before, after, reads);
     if doubt.is_none() {
         take_layers(found, all);
     }
@@ -144,7 +147,7 @@ fn add_layers(
     found.tracing = Some(Tracing {
         traced: after,
         untraced: before,
-        events,
+        events: if reads > 0 { events } else { 0.0 },
         attributed: all as f64 / (all + clocks.unattributed()).max(1) as f64,
         rejected: BTreeMap::new(),
         lost: recorded.lost,
@@ -163,7 +166,7 @@ fn take_layers(found: &mut Cost, layers: BTreeMap<Layer, f64>) {
     let sum: f64 = of_io.map(|(_, clocks)| clocks).sum();
     let half = found.interval.map(|[low, high]| (high - low) / 2.0);
     found.clocks = sum;
-    found.interval = half.map(|half| [sum - half, sum + half]);
+    found.interval = half.map(|half| [(sum - half).max(0.0), sum + half]);
 }
 
 /// Clocks in a unit of the records.

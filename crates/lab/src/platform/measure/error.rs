@@ -9,6 +9,14 @@ pub enum MeasureError {
     /// A target cannot be measured.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// No read ended within the time of a part.
+    #[error("no read ended in the time of this part; give it more: --time")]
+    NoRead,
+    /// The cost does not follow the length.
+    #[error(
+        "the cost of a buffered read beyond a direct one is no line over its length; repeat it on a quiet machine"
+    )]
+    NoLine,
     /// No figure could be measured.
     #[error("nothing could be measured: {}; {}", .0.what, .0.help)]
     Nothing(Missing),
@@ -29,17 +37,39 @@ pub(super) fn or_missing<T>(
     match found {
         Ok(found) => Ok(Some(found)),
         Err(MeasureError::Host(error)) => {
-            missing.push(self::missing(what, &error));
+            note(missing, self::missing(what, &error));
+            Ok(None)
+        }
+        Err(error @ (MeasureError::NoRead | MeasureError::NoLine)) => {
+            note(missing, split(what, &error.to_string()));
             Ok(None)
         }
         Err(error) => Err(error),
     }
 }
 
+/// Adds an entry, to one that has the same reason if there is one.
+fn note(all: &mut Vec<Missing>, new: Missing) {
+    let reason = |one: &Missing| one.what.split_once(": ").map(|(_, why)| why.to_owned());
+    let why = reason(&new);
+    let name = new.what.split(": ").next().unwrap_or_default();
+    match all
+        .iter_mut()
+        .find(|one| why.is_some() && reason(one) == why)
+    {
+        Some(one) if one.what.starts_with(name) => {}
+        Some(one) => one.what = one.what.replacen(": ", &format!("; {name}: "), 1),
+        None => all.push(new),
+    }
+}
+
 /// What an error leaves out, and its advice, which follows a semicolon in the message.
 pub(super) fn missing(what: &str, error: &HostError) -> Missing {
-    let said = error.to_string();
-    let (why, help) = said.split_once("; ").unwrap_or((&said, ""));
+    split(what, &error.to_string())
+}
+
+fn split(what: &str, said: &str) -> Missing {
+    let (why, help) = said.split_once("; ").unwrap_or((said, ""));
     Missing {
         what: format!("{what}: {why}"),
         help: help.to_owned(),
@@ -68,6 +98,26 @@ pub(super) fn doubt(untraced: f64, traced: f64, reads: usize) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_reason_is_told_once() {
+        let missing = |what: &str| Missing {
+            what: what.into(),
+            ..Missing::default()
+        };
+        let mut all = vec![missing("libaio, direct: /dev/x: no")];
+        note(&mut all, missing("pread, direct: /dev/x: no"));
+        note(&mut all, missing("libaio, direct: /dev/x: no"));
+        note(&mut all, missing("copies: /dev/y: no"));
+        let told: Vec<&str> = all.iter().map(|one| &*one.what).collect();
+        assert_eq!(
+            told,
+            [
+                "libaio, direct; pread, direct: /dev/x: no",
+                "copies: /dev/y: no"
+            ]
+        );
+    }
 
     #[test]
     fn a_division_is_told_only_if_both_loads_are_alike() {

@@ -38,11 +38,13 @@ pub(super) fn missing(bench: &Bench<'_>, clock: &ClockFacts) -> Vec<Missing> {
     if bench.clock_hz().is_none() {
         let what = match clock.tsc_hz {
             None => "clocks: this processor has no time-stamp counter that programs can read",
-            Some(_) => "clocks: the time-stamp counter is not invariant",
+            Some(_) => {
+                "clocks: the time-stamp counter is not invariant, or the kernel does not use it"
+            }
         };
         missing.push(Missing {
-            what: what.into(),
-            help: "costs are nanoseconds of processor time instead".into(),
+            what: format!("{what}; costs are nanoseconds of processor time instead"),
+            help: String::new(),
         });
     }
     missing

@@ -50,9 +50,10 @@ pub(super) fn latency(
         path: bench.path(Engine::Pread, way),
         ..Latency::default()
     };
+    let median = |all: &Seen| all.quantile_ns(0.5).ok_or(MeasureError::NoRead);
     if let Some(all) = untraced {
         found.ios = all.count();
-        found.latency_ns = all.quantile_ns(0.5).unwrap_or_default();
+        found.latency_ns = median(&all)?;
         let half = RANK_95 * 0.5 / (all.count().max(1) as f64).sqrt();
         let ends = all.quantile_ns(0.5 - half).zip(all.quantile_ns(0.5 + half));
         // A quantile is the middle of a step of the histogram.

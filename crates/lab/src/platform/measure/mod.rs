@@ -54,6 +54,9 @@ pub fn measure(options: &MeasureOptions, part: &dyn Fn(&str)) -> Result<Measurem
         ..PlatformReport::default()
     };
     report.missing.extend(untraced);
+    if bench.traced {
+        report.missing.extend(traced::lacks(&bench)?);
+    }
     for way in Way::ALL {
         part(&format!("latency of one read at a time: {}", way.words()));
         let found = latency::latency(&bench, way, &mut samples);

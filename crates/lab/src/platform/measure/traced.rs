@@ -25,6 +25,25 @@ pub(super) fn obstacle(bench: &Bench<'_>) -> Option<Missing> {
     Some(super::error::missing("layers and phases", &error))
 }
 
+/// The events that this kernel does not have, and what it cannot say without them.
+pub(super) fn lacks(bench: &Bench<'_>) -> Result<Vec<Missing>, HostError> {
+    let mut all = Vec::new();
+    for trace in [
+        Trace::start_latency(bench)?,
+        Trace::start_clocks(bench, Engine::IoUring)?,
+    ] {
+        all.extend(trace.recorder.missing().to_vec());
+        trace.finish()?;
+    }
+    all.sort_unstable();
+    all.dedup();
+    let missing = |point: Tracepoint| Missing {
+        what: format!("the kernel's event {}: {}", point.name(), point.without()),
+        help: String::new(),
+    };
+    Ok(all.into_iter().map(missing).collect())
+}
+
 /// A recording in progress. Dropping it ends it, and restores the kernel's tracing.
 pub(super) struct Trace {
     recorder: Recorder,
@@ -90,13 +109,14 @@ impl Trace {
             queued: self.devices.queued.clone(),
             issued: self.devices.issued.clone(),
             submitter: None,
+            polls: false,
             without_calls: self.recorder.missing().iter().any(has_no_calls),
         }
     }
 
     /// The load, while all of its threads read: from the first stamp of the last thread to begin to the last stamp of the
     /// first one to end. What the threads do before and after is no part of a read.
-    pub(super) fn load(&self, report: &LoadReport) -> Load {
+    pub(super) fn load(&self, report: &LoadReport, engine: Engine) -> Load {
         let threads = report.threads.iter();
         let submitters = threads.clone().flat_map(|thread| &thread.kernel_threads);
         let mut submitters = submitters.filter(|thread| thread.name.starts_with("iou-sqp"));
@@ -110,6 +130,7 @@ impl Trace {
             threads: threads.map(|thread| thread.tid).chain(submitter).collect(),
             route: Route {
                 submitter,
+                polls: engine == Engine::IoUringPolled,
                 ..self.route()
             },
             cpus: 0,
