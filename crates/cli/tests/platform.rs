@@ -127,7 +127,7 @@ fn a_wrong_platform_is_refused_with_advice() {
         "interrupts.time=5us",
         &["`interrupts.time`", "interrupts.count"],
     );
-    of_run("stripe=8GiB", &["`stripe` is 8GiB", "capacity of a drive"]);
+    of_run("stripe=1TiB", &["`stripe` is 1TiB", "capacity of a drive"]);
     let more: [(&str, &[&str]); 4] = [
         ("plan --platform x5570-sas --iops 0", &["--iops", "1..="]),
         ("plan --iops 5", &["--platform <PLATFORM>"]),

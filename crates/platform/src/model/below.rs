@@ -106,7 +106,7 @@ impl<D: Subject> Charged<D> {
     fn arrived(&mut self, id: u32, adapter: u32) {
         let now = self.now();
         if self.platform.interface == Interface::IoUringPolled && !self.from_cache {
-            if self.is_last_piece(id) {
+            if self.take_piece(id) {
                 self.found(id);
             }
             return;

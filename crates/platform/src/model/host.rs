@@ -169,7 +169,7 @@ impl<D: Subject> Charged<D> {
     }
 
     /// The host has taken the completion of a piece. Returns whether it was the last one of its I/O.
-    pub(super) fn is_last_piece(&mut self, id: u32) -> bool {
+    pub(super) fn take_piece(&mut self, id: u32) -> bool {
         let Some(ticket) = self.tickets.get_mut(id) else {
             return false;
         };
@@ -179,7 +179,7 @@ impl<D: Subject> Charged<D> {
 
     /// The handler is done with a piece of an I/O.
     fn handled(&mut self, id: u32) {
-        if !self.is_last_piece(id) {
+        if !self.take_piece(id) {
             return;
         }
         let now = self.progress.now;

@@ -100,8 +100,9 @@ impl Layout {
 
     /// Number of the bytes below an address that a drive has.
     fn bytes_on(&self, drive: u64, below: u64) -> u64 {
-        let stripe = self.chunk * self.drives;
-        let rest = (below % stripe).saturating_sub(drive * self.chunk);
+        // More than all bytes: then the chunks are those of the first row.
+        let stripe = self.chunk.saturating_mul(self.drives);
+        let rest = (below % stripe).saturating_sub(drive.saturating_mul(self.chunk));
         below / stripe * self.chunk + rest.min(self.chunk)
     }
 }
