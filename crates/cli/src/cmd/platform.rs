@@ -37,10 +37,10 @@ pub(super) fn run(args: &PlatformArgs) -> Result<Exit, Failure> {
     watch::listen()?;
     let options = ModelOptions {
         block: args.bs,
-        seed: args.seed,
+        seed: args.asked.seed,
         stop: watch::interrupted,
     };
-    match model(&platform, options, &part(args.quiet)) {
+    match model(&platform, options, &part(args.asked.quiet)) {
         Ok(found) => show(args, &found, &[]),
         Err(error) => ended(error),
     }
@@ -54,11 +54,11 @@ fn here(args: &PlatformArgs) -> Result<Exit, Failure> {
         block: args.bs,
         time: args.time,
         trace: !args.no_trace,
-        seed: args.seed,
+        seed: args.asked.seed,
         stop: watch::interrupted,
         before_the_end: watch::before_the_end,
     };
-    match measure(&options, &part(args.quiet)) {
+    match measure(&options, &part(args.asked.quiet)) {
         Ok(found) => show(args, &found.report, &found.samples),
         Err(MeasureError::Interrupted) => {
             out::note("Interrupted; nothing is kept.");
@@ -115,6 +115,10 @@ pub(super) fn ended(error: StandError) -> Result<Exit, Failure> {
         }
         StandError::Run(error) => Err(error.into()),
         StandError::Target(error) => Err(error.into()),
+        error @ StandError::Block { .. } => {
+            Err(Failure::input("fathom::platform::block", error.to_string())
+                .help("give another `--bs`, or name another drive"))
+        }
         error => Err(Failure::input("fathom::platform::drive", error.to_string())
             .help("name another drive: `fathom list drives` shows all")),
     }
@@ -123,7 +127,7 @@ pub(super) fn ended(error: StandError) -> Result<Exit, Failure> {
 /// Prints and saves the result. Prints it even if it cannot be saved.
 fn show(args: &PlatformArgs, found: &PlatformReport, samples: &[Sample]) -> Result<Exit, Failure> {
     let saved = args.out.as_deref().map(|dir| save(dir, found, samples));
-    shown(args.json, found, || text(found, out::screen()), saved)
+    shown(args.asked.json, found, || text(found, out::screen()), saved)
 }
 
 /// Writes the report and the page, and of a measurement the platform file and the samples.
