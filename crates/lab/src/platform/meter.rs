@@ -18,6 +18,8 @@ use std::convert::Infallible;
 /// drive grows with the bytes.
 const COUNTED_BYTES: u64 = 256 << 20;
 const COUNTED: (u64, u64) = (1_500, 12_000);
+/// The most reads of a drive whose head seeks: each costs the model several times as much.
+const COUNTED_SEEKING: u64 = 4_000;
 
 /// A steady rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -182,7 +184,11 @@ struct Window {
 impl Window {
     /// Begins after every read that filled the queues has completed twice.
     fn new(in_flight: u64, stand: &Stand) -> Self {
-        let counted = (COUNTED_BYTES / stand.block.0.max(1)).clamp(COUNTED.0, COUNTED.1);
+        let most = match stand.drive.info().rotational {
+            Some(true) => COUNTED_SEEKING,
+            _ => COUNTED.1,
+        };
+        let counted = (COUNTED_BYTES / stand.block.0.max(1)).clamp(COUNTED.0, most);
         let begin = 2 * in_flight;
         Self {
             begin,

@@ -108,6 +108,10 @@ fn with_settings(file: &str, settings: &[&str]) -> Result<Platform, PlatformErro
     let mut made = Ok(Platform::default());
     let mut keys: Vec<String> = Vec::new();
     for part in settings {
+        if part.trim().is_empty() {
+            let message = "there is no setting after a comma";
+            return Err(wrong(part, message.to_owned()));
+        }
         let setting: Result<Setting, TargetError> = part.parse();
         let setting = setting.map_err(|error| wrong(part, error.to_string()))?;
         if keys.contains(&setting.key) {
@@ -207,7 +211,7 @@ mod tests {
             "{message}"
         );
         let (message, _) = said("x5570-sas,");
-        assert!(message.starts_with("``: "), "{message}");
+        assert_eq!(message, "``: there is no setting after a comma");
         let (message, _) = said("x5570-sas,cores");
         assert!(message.starts_with("`cores`"), "{message}");
         let (message, _) = said("/nowhere/at-all.toml");

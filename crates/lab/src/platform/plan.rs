@@ -8,6 +8,8 @@ mod faster;
 mod least;
 mod search;
 mod setup;
+#[cfg(test)]
+mod tests;
 
 use super::stand::{Stand, StandError};
 use bounds::{Alone, CORES_MAX, DEPTH_MAX, DRIVES_MAX, IN_FLIGHT_MAX, alone};

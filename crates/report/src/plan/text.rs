@@ -18,7 +18,11 @@ pub fn text(plan: &PlanReport, screen: Screen) -> String {
         let _ = write!(text, "\n{}", resources(plan, takes).text(screen));
         text += &screen.text(&format!("\n{}", saturates(takes)));
     }
-    if !plan.changes.is_empty() {
+    let any = plan.changes.iter().any(|change| change.takes.is_some());
+    if !plan.changes.is_empty() && plan.takes.is_none() && !any {
+        text += &screen.text("\nNo change that was tried reaches it:\n");
+        text += &screen.text(&all_reasons(plan));
+    } else if !plan.changes.is_empty() {
         text += "\nWhat one change would do:\n";
         text += &changes(plan).text(screen);
         text += &screen.text(&reasons(plan));
@@ -192,6 +196,17 @@ fn reasons(plan: &PlanReport) -> String {
     let reason = |change: &Change| {
         let why = &change.unreached.as_ref()?.why;
         (Some(why) != own).then(|| format!("- {}: {why}.\n", change.what))
+    };
+    plan.changes.iter().filter_map(reason).collect()
+}
+
+/// Why no change reaches the rate.
+fn all_reasons(plan: &PlanReport) -> String {
+    let own = plan.unreached.as_ref().map(|unreached| &unreached.why);
+    let reason = |change: &Change| {
+        let why = change.unreached.as_ref().map(|unreached| &unreached.why)?;
+        let why = if Some(why) == own { "the same" } else { why };
+        Some(format!("- {}: {why}.\n", change.what))
     };
     plan.changes.iter().filter_map(reason).collect()
 }

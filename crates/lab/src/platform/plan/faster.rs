@@ -2,6 +2,7 @@
 //!
 //! The base is the machine that was found, with the I/Os in flight with which it does most.
 
+use super::bounds::most_per_adapter;
 use super::search::{Found, Search};
 use super::setup::Setup;
 use crate::platform::meter::Reading;
@@ -128,7 +129,14 @@ impl Search<'_> {
         if let Some(rise) = rise(Limit::Threads) {
             all.push(tenth("I/Os in flight", rise));
         }
+        // Ten percent more of one layer costs less than a clock that is so much slower.
+        let slower = with_clock(self.platform, 1.0 / (1.0 + MORE));
+        let slower = slower.map(|slower| self.rise(found, &slower)).transpose()?;
+        let no_clocks = slower.is_some_and(|percent| percent.abs() < EFFECT_MIN);
         for (input, changed) in self.inputs() {
+            if no_clocks && input.starts_with("clocks.") {
+                continue;
+            }
             all.push(tenth(&input, self.rise(found, &changed)?));
         }
         all.retain(|one| one.percent.abs() >= EFFECT_MIN);
@@ -143,9 +151,14 @@ impl Search<'_> {
             per_adapter: deep.per_adapter.saturating_sub(1).max(1),
             ..deep
         };
-        // One that has no place gets an adapter more: two of them behind a full one would each be half as fast.
+        // Where the adapters' ceilings have no place for it, it gets an adapter: two behind a full one are half as fast.
+        let drives = deep.drives + 1;
+        let even = drives.div_ceil(deep.adapters());
+        let block = self.stand.block.0;
+        let fits = even <= most_per_adapter(drives, found.saturated.iops, self.platform, block);
         let one_drive = Setup {
-            drives: deep.drives + 1,
+            drives,
+            per_adapter: if fits { even } else { deep.per_adapter },
             ..deep
         };
         let one_core = Setup {

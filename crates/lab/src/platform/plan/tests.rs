@@ -28,26 +28,60 @@ fn is_least(search: &Search<'_>) -> Found {
     let found = search.find().unwrap().unwrap();
     let Found { setup, .. } = found;
     // With more in flight than it takes: what is missing is not load.
-    let deep = Setup { in_flight: 4 * setup.in_flight, ..setup };
+    let deep = Setup {
+        in_flight: 4 * setup.in_flight,
+        ..setup
+    };
     assert!(search.reaches(&found.reading), "{found:?}");
     assert_eq!(search.read(setup).unwrap(), found.reading);
     let fails = |what: &str, less: Setup| {
         let reading = search.read(less).unwrap();
-        assert!(!search.reaches(&reading), "{what} less: {reading:?} {found:?}");
+        assert!(
+            !search.reaches(&reading),
+            "{what} less: {reading:?} {found:?}"
+        );
     };
-    fails("I/O", Setup { in_flight: setup.in_flight - 1, ..setup });
+    fails(
+        "I/O",
+        Setup {
+            in_flight: setup.in_flight - 1,
+            ..setup
+        },
+    );
     if setup.cores > 1 {
         for in_flight in [setup.in_flight, 2 * setup.in_flight, 4 * setup.in_flight] {
-            fails("processor", Setup { cores: setup.cores - 1, in_flight, ..setup });
+            fails(
+                "processor",
+                Setup {
+                    cores: setup.cores - 1,
+                    in_flight,
+                    ..setup
+                },
+            );
         }
     }
     if deep.adapters() > 1 {
         let per_adapter = deep.drives.div_ceil(deep.adapters() - 1);
-        fails("adapter", Setup { per_adapter, cores: 4 * deep.cores, ..deep });
+        fails(
+            "adapter",
+            Setup {
+                per_adapter,
+                cores: 4 * deep.cores,
+                ..deep
+            },
+        );
     }
     if deep.drives > 1 {
         let drives = deep.drives - 1;
-        fails("drive", Setup { drives, per_adapter: 1, cores: 4 * deep.cores, ..deep });
+        fails(
+            "drive",
+            Setup {
+                drives,
+                per_adapter: 1,
+                cores: 4 * deep.cores,
+                ..deep
+            },
+        );
     }
     found
 }
@@ -67,35 +101,56 @@ fn saturates(search: &Search<'_>, found: &Found, first: Limit, input: &str) {
 /// 10,000 I/Os a second of an adapter: two are too few for 25,000, whatever is behind them.
 #[test]
 fn adapters_with_a_ceiling() {
-    ask("x5570-sas,adapter.iops=10000", "model:nvme", 25_000.0, None, |search| {
-        let found = is_least(search);
-        assert_eq!((found.setup.drives, found.setup.adapters()), (3, 3));
-        saturates(search, &found, Limit::Adapters, "adapter.iops");
-    });
+    ask(
+        "x5570-sas,adapter.iops=10000",
+        "model:nvme",
+        25_000.0,
+        None,
+        |search| {
+            let found = is_least(search);
+            assert_eq!((found.setup.drives, found.setup.adapters()), (3, 3));
+            saturates(search, &found, Limit::Adapters, "adapter.iops");
+        },
+    );
 }
 
 /// The drive is fitted to 44,000 reads a second: two are too few for 100,000, and three do 132,000.
 #[test]
 fn slow_drives() {
-    ask("nvme-2022,interface=io-uring", "model:intel-x25e", 100_000.0, None, |search| {
-        let found = is_least(search);
-        assert_eq!((found.setup.drives, found.setup.adapters()), (3, 1));
-        assert!((found.saturated.iops - 132_000.0).abs() < 4_000.0, "{found:?}");
-        saturates(search, &found, Limit::Drives, "speed of the drive");
-    });
+    ask(
+        "nvme-2022,interface=io-uring",
+        "model:intel-x25e",
+        100_000.0,
+        None,
+        |search| {
+            let found = is_least(search);
+            assert_eq!((found.setup.drives, found.setup.adapters()), (3, 1));
+            assert!(
+                (found.saturated.iops - 132_000.0).abs() < 4_000.0,
+                "{found:?}"
+            );
+            saturates(search, &found, Limit::Drives, "speed of the drive");
+        },
+    );
 }
 
 /// 200 MHz and about 20,000 clocks a read: 10,000 reads a second of a processor.
 #[test]
 fn slow_processors() {
-    ask("x5570-sas,clock=200MHz,clocks.contention=0", "model:nvme", 15_000.0, None, |search| {
-        let found = is_least(search);
-        let clocks = found.reading.clocks;
-        assert_eq!(found.setup.drives, 1);
-        let cores = (15_000.0 * clocks / 200e6).ceil() as u32;
-        assert_eq!(found.setup.cores, cores, "{clocks}");
-        saturates(search, &found, Limit::Cores, "clock");
-    });
+    ask(
+        "x5570-sas,clock=200MHz,clocks.contention=0",
+        "model:nvme",
+        15_000.0,
+        None,
+        |search| {
+            let found = is_least(search);
+            let clocks = found.reading.clocks;
+            assert_eq!(found.setup.drives, 1);
+            let cores = (15_000.0 * clocks / 200e6).ceil() as u32;
+            assert_eq!(found.setup.cores, cores, "{clocks}");
+            saturates(search, &found, Limit::Cores, "clock");
+        },
+    );
 }
 
 /// One read alone takes longer than the latency at which three drives are enough, so it takes more.
@@ -105,13 +160,25 @@ fn a_limit_of_the_latency_takes_more_drives() {
     ask(of, "model:intel-x25e", 100_000.0, None, |search| {
         let free = search.find().unwrap().unwrap();
         let half = Dur((free.reading.latency_ns / 2.0) as u64);
-        let limited = Search { latency_max: Some(half), ..*search };
+        let limited = Search {
+            latency_max: Some(half),
+            ..*search
+        };
         let found = is_least(&limited);
         assert!(found.setup.drives > free.setup.drives, "{found:?} {free:?}");
-        assert!(found.reading.latency_ns <= half.0 as f64 * 1.01, "{found:?} {half}");
-        let never = Search { latency_max: Some(Dur::us(5)), ..*search };
+        assert!(
+            found.reading.latency_ns <= half.0 as f64 * 1.01,
+            "{found:?} {half}"
+        );
+        let never = Search {
+            latency_max: Some(Dur::us(5)),
+            ..*search
+        };
         let unreached = never.find().unwrap().unwrap_err();
-        assert!(unreached.why.contains("one I/O at a time takes"), "{unreached:?}");
+        assert!(
+            unreached.why.contains("one I/O at a time takes"),
+            "{unreached:?}"
+        );
     });
 }
 
@@ -124,8 +191,23 @@ fn what_no_number_reaches_is_refused_with_its_ceiling() {
             assert!(unreached.why.contains(says), "{unreached:?}");
         });
     };
-    refused("x5570-sas,adapter.iops=1", "model:nvme", 1e6, "an adapter passes 1 I/O a second");
-    refused("x5570-sas,adapter.iops=", "model:nvme", 3e6, "passes 2,441,666 I/Os");
+    refused(
+        "x5570-sas,adapter.iops=1",
+        "model:nvme",
+        1e6,
+        "an adapter passes 1 I/O a second",
+    );
+    refused(
+        "x5570-sas,adapter.iops=",
+        "model:nvme",
+        3e6,
+        "passes 2,441,666 I/Os",
+    );
     refused("x5570-sas", "model:intel-x25e", 1e9, "a drive does 4");
-    refused("x5570-sas,clock=10MHz,clocks.contention=0,adapter.iops=", "model:nvme", 4e6, "processors, and the search ends at 1024");
+    refused(
+        "x5570-sas,clock=10MHz,clocks.contention=0,adapter.iops=",
+        "model:nvme",
+        4e6,
+        "processors, and the search ends at 1024",
+    );
 }
