@@ -112,11 +112,12 @@ Examples:
   fathom explain x5570-sas > mine.toml";
 
 pub(super) const PLAN: &str = "\
-Searches for the least hardware with which the model reaches the rate: first the fewest drives, then
-with these the fewest adapters, then the fewest processors, then the fewest I/Os in flight. Shows how
-far each is used, what saturates first, what another interface, coalescing or larger blocks would
-change, and how the rate depends on each input. The numbers of drives, adapters and processors in the
-platform file are not used. Exit code 1 if the rate is not reached; the reason is shown.
+Searches for the least hardware with which the model reaches the rate: first the fewest drives,
+then with these the fewest adapters, then the fewest processors, then the fewest I/Os in flight.
+Shows how far each is used, what saturates first, what another interface, coalescing or larger
+blocks would change, and how the rate depends on each input. The numbers of drives, adapters and
+processors in the platform file are not used. Exit code 1 if the rate is not reached; the reason is
+shown.
 
 Examples:
   fathom plan --iops 1M --bs 4K --platform x5570-sas

@@ -219,8 +219,10 @@ impl Search<'_> {
         let most = most_per_adapter(wide.drives, self.wanted, self.platform, block);
         // Counted from the most down: the more adapters, the higher the number.
         let found = least((1, most), 0.0, 1, |number| {
+            // As many adapters as it takes with so many drives each, and the drives spread evenly over them.
+            let adapters = wide.drives.div_ceil(most + 1 - number);
             let setup = Setup {
-                per_adapter: most + 1 - number,
+                per_adapter: wide.drives.div_ceil(adapters),
                 ..wide
             };
             if setup == wide {
