@@ -1,6 +1,7 @@
 //! The command line's definition and parsing. Its doc comments are the help, the completions and the man page.
 
 mod accuracy;
+mod asked;
 mod capture;
 mod cost;
 mod image;

@@ -21,6 +21,7 @@ mod kernel;
 mod killed;
 mod kinds;
 mod misplaced;
+mod plan;
 mod platform;
 mod platform_measured;
 mod processes;

@@ -1,11 +1,16 @@
 //! What a rate of I/Os takes: drives, adapters and processors, as plain data and as text for the terminal.
 
+mod text;
+mod unreached;
+
+pub use text::text;
+pub use unreached::Unreached;
+
 use crate::platform::Limit;
-use crate::screen::Screen;
-use crate::table::Table;
-use crate::words::{bytes, count};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
+
+/// A smaller rise of the saturated rate does not tell what saturates first, in percent.
+const RISE_MIN: f64 = 1.0;
 
 /// What a rate takes on a platform.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,18 +21,54 @@ pub struct PlanReport {
     pub platform: String,
     /// The drive.
     pub drive: String,
+    /// Its capacity in the model, in bytes; a larger solid state drive is made smaller.
+    pub drive_bytes: u64,
+    /// The highest rate of one drive without a host, in I/Os per second.
+    pub drive_iops: f64,
     /// I/Os per second that are wanted.
     pub wanted_iops: f64,
+    /// The highest mean latency, in nanoseconds; `None` for any.
+    pub latency_max_ns: Option<u64>,
     /// Length of an I/O, in bytes.
     pub block_bytes: u64,
-    /// What it takes; `None` if it could not be reached.
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// How far the search goes.
+    pub bounds: Bounds,
+    /// What the platform file has.
+    pub has: Counts,
+    /// What it takes; `None` if the rate is not reached.
     pub takes: Option<Takes>,
-    /// The most that was reached, if that is less than wanted.
-    pub most_iops: Option<f64>,
+    /// Why the rate is not reached; `None` if it is.
+    pub unreached: Option<Unreached>,
     /// What one change would do.
     pub changes: Vec<Change>,
-    /// How the rate depends on each input.
+    /// How the saturated rate depends on each input, the largest change first.
     pub sensitivity: Vec<Sensitivity>,
+}
+
+/// How far a search goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Most drives, and so most adapters.
+    pub drives: u32,
+    /// Most processors.
+    pub cores: u32,
+    /// Most I/Os in flight of each drive.
+    pub depth: u32,
+    /// Most I/Os in flight.
+    pub in_flight: u32,
+}
+
+/// Numbers of things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Number of drives.
+    pub drives: u32,
+    /// Number of adapters.
+    pub adapters: u32,
+    /// Number of processors.
+    pub cores: u32,
 }
 
 /// The resources of a rate.
@@ -37,8 +78,12 @@ pub struct Takes {
     pub drives: u32,
     /// Number of adapters.
     pub adapters: u32,
+    /// Most drives of an adapter; the last adapter may have fewer.
+    pub drives_per_adapter: u32,
     /// Number of processors.
     pub cores: u32,
+    /// Number of threads that have the I/Os in flight.
+    pub threads: u32,
     /// I/Os in flight.
     pub in_flight: u32,
     /// I/Os per second with these.
@@ -47,7 +92,13 @@ pub struct Takes {
     pub clocks: f64,
     /// Mean latency, in nanoseconds.
     pub latency_ns: f64,
-    /// How far each resource is used, from 0 to 1; adapters without a ceiling are left out.
+    /// The latency below which 99 % of the I/Os are, in nanoseconds.
+    pub p99_ns: f64,
+    /// The I/Os in flight with which the machine does most.
+    pub saturated_in_flight: u32,
+    /// I/Os per second with these: the saturated rate.
+    pub saturated_iops: f64,
+    /// The resources; adapters without a ceiling are left out.
     pub used: Vec<Used>,
 }
 
@@ -56,8 +107,10 @@ pub struct Takes {
 pub struct Used {
     /// The resource.
     pub of: Limit,
-    /// The share, from 0 to 1.
-    pub share: f64,
+    /// The share of it that the rate uses, from 0 to 1; `None` for I/Os in flight.
+    pub share: Option<f64>,
+    /// Change of the saturated rate, in percent, if the resource were a tenth faster; for I/Os in flight, a tenth more.
+    pub rise_percent: Option<f64>,
 }
 
 /// What a change would do.
@@ -65,120 +118,31 @@ pub struct Used {
 pub struct Change {
     /// The change.
     pub what: String,
-    /// What the same bytes per second then take; `None` if they could not be reached.
+    /// What the same bytes per second then take; `None` if they are not reached.
     pub takes: Option<Takes>,
+    /// Why they are not reached; `None` if they are.
+    pub unreached: Option<Unreached>,
 }
 
 /// How the rate depends on an input.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// The input, as a key of the platform file.
+    /// The input: a key of the platform file, a number of things, or the speed of the drive.
     pub input: String,
-    /// Change of the saturated rate with 10 % more of the input, in percent.
+    /// Its change, such as `+10 %` or `6 to 7`.
+    pub change: String,
+    /// Change of the saturated rate, in percent.
     pub percent: f64,
 }
 
 impl Takes {
-    /// The resource that is used most.
+    /// The resource that saturates first when the load rises: the one whose being a tenth faster raises the saturated rate
+    /// most. `None` if none raises it by 1 %.
     pub fn first(&self) -> Option<Used> {
-        let all = self.used.iter().copied();
-        all.max_by(|a, b| a.share.total_cmp(&b.share))
-    }
-}
-
-/// The text for the terminal.
-pub fn text(plan: &PlanReport, screen: Screen) -> String {
-    let mut text = format!(
-        "{} I/Os a second of {} on {} with {}\n\n",
-        count(plan.wanted_iops as u64),
-        bytes(plan.block_bytes),
-        plan.platform,
-        plan.drive,
-    );
-    match (&plan.takes, plan.most_iops) {
-        (Some(takes), _) => text += &found(takes),
-        (None, Some(most)) => {
-            let _ = writeln!(text, "not reached: {} at most", count(most as u64));
-        }
-        (None, None) => {
-            text += "not reached: it takes more than 1,024 drives, adapters or processors\n"
-        }
-    }
-    if !plan.changes.is_empty() {
-        let _ = write!(text, "\n{}", changes(plan).text(screen));
-    }
-    if !plan.sensitivity.is_empty() {
-        let _ = write!(
-            text,
-            "\nChange of the saturated rate with 10 % more of an input:\n{}",
-            sensitivity(plan).text(screen)
-        );
-    }
-    text
-}
-
-fn found(takes: &Takes) -> String {
-    let mut text = format!(
-        "takes {} drives, {} adapters and {} processors, with {} I/Os in flight: {} I/Os a second, {:.0} clocks each, \
-         latency {}\n",
-        takes.drives,
-        takes.adapters,
-        takes.cores,
-        takes.in_flight,
-        count(takes.iops as u64),
-        takes.clocks,
-        crate::words::duration(takes.latency_ns as u64),
-    );
-    let used = takes.used.iter();
-    let used: Vec<String> = used
-        .map(|used| format!("{} {:.0} %", used.of.words(), 100.0 * used.share))
-        .collect();
-    if let Some(first) = takes.first() {
-        let _ = writeln!(
-            text,
-            "in use: {}; {} saturate first",
-            used.join(", "),
-            first.of.words()
-        );
-    }
-    text
-}
-
-fn changes(plan: &PlanReport) -> Table {
-    let head = [
-        "change",
-        "drives",
-        "adapters",
-        "processors",
-        "clocks an I/O",
-        "saturates first",
-    ];
-    let row = |change: &Change| {
-        let takes = change.takes.as_ref();
-        let number =
-            |of: fn(&Takes) -> u32| takes.map_or("-".to_owned(), |takes| of(takes).to_string());
-        vec![
-            change.what.clone(),
-            number(|takes| takes.drives),
-            number(|takes| takes.adapters),
-            number(|takes| takes.cores),
-            takes.map_or("not reached".into(), |takes| format!("{:.0}", takes.clocks)),
-            takes
-                .and_then(Takes::first)
-                .map_or("-", |used| used.of.words())
-                .to_owned(),
-        ]
-    };
-    Table {
-        rows: plan.changes.iter().map(row).collect(),
-        ..Table::new("What one change would do", "", head)
-    }
-}
-
-fn sensitivity(plan: &PlanReport) -> Table {
-    let row = |one: &Sensitivity| vec![one.input.clone(), format!("{:+.1} %", one.percent)];
-    Table {
-        rows: plan.sensitivity.iter().map(row).collect(),
-        ..Table::new("Sensitivity", "", ["input", "rate"])
+        let known = |used: &Used| Some((*used, used.rise_percent?));
+        let all = self.used.iter().filter_map(known);
+        let most = all.max_by(|a, b| a.1.total_cmp(&b.1));
+        most.filter(|(_, rise)| *rise >= RISE_MIN)
+            .map(|(used, _)| used)
     }
 }

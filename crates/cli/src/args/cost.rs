@@ -1,6 +1,6 @@
 //! Arguments of `fathom write-cost`.
 
-use super::value::seed;
+use super::asked::Asked;
 use clap::Args;
 use fathom_base::Bytes;
 use std::path::PathBuf;
@@ -24,12 +24,6 @@ pub(crate) struct WriteCostArgs {
     /// Write write-cost.json and report.html into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print everything measured as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The seed of every random choice, at most 2^63 - 1
-    #[arg(long, value_name = "N", value_parser = seed, default_value_t = 0)]
-    pub(crate) seed: u64,
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
@@ -39,7 +33,6 @@ pub(crate) struct WriteCostArgs {
     /// Do not ask before writing to a real drive; needed where there is no terminal to ask at
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
 }

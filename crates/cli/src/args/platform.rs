@@ -1,6 +1,7 @@
 //! Arguments of `fathom platform` and `fathom plan`.
 
-use super::value::seed;
+use super::asked::Asked;
+use super::value::rate;
 use clap::Args;
 use fathom_base::{Bytes, Dur};
 use std::path::PathBuf;
@@ -34,21 +35,14 @@ pub(crate) struct PlatformArgs {
     /// Write platform.json and report.html into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print everything as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The seed of every random choice, at most 2^63 - 1
-    #[arg(long, value_name = "N", value_parser = seed, default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The I/Os per second that are wanted
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    /// The I/Os per second that are wanted, such as 800, 250k or 1.5M
+    #[arg(long, value_name = "N", value_parser = rate)]
     pub(crate) iops: u64,
     /// The length of an I/O
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
@@ -56,16 +50,12 @@ pub(crate) struct PlanArgs {
     /// The platform: NAME or FILE.toml with ,KEY=VALUE,...; `fathom list platforms` shows all
     #[arg(long, value_name = "PLATFORM")]
     pub(crate) platform: String,
-    /// The drive [default: that of the platform]
+    /// The drive, a modelled one: model:NAME [default: that of the platform]
     #[arg(long, value_name = "DRIVE")]
     pub(crate) drive: Option<String>,
-    /// Print everything as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The seed of every random choice, at most 2^63 - 1
-    #[arg(long, value_name = "N", value_parser = seed, default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// No progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    /// The highest mean latency of an I/O, such as 500us [default: any]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) latency_max: Option<Dur>,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
 }

@@ -112,12 +112,16 @@ Examples:
   fathom explain x5570-sas > mine.toml";
 
 pub(super) const PLAN: &str = "\
-Searches for the smallest numbers of drives, adapters and processors with which the model reaches
-the rate. Shows how far each is used, what another interface, coalescing or larger blocks would
-change, and how the rate depends on each input. Exit code 1 if the rate is not reached.
+Searches for the least hardware with which the model reaches the rate: first the fewest drives,
+then with these the fewest adapters, then the fewest processors, then the fewest I/Os in flight.
+Shows how far each is used, what saturates first, what another interface, coalescing or larger
+blocks would change, and how the rate depends on each input. The numbers of drives, adapters and
+processors in the platform file are not used. Exit code 1 if the rate is not reached; the reason is
+shown.
 
-Example:
-  fathom plan --iops 1000000 --bs 4K --platform x5570-sas";
+Examples:
+  fathom plan --iops 1M --bs 4K --platform x5570-sas
+  fathom plan --iops 250k --latency-max 300us --platform nvme-2022,interface=io-uring";
 
 pub(super) const REPRODUCE: &str = "\
 Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in

@@ -37,6 +37,29 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Highest rate of a plan, in I/Os per second.
+const RATE_MAX: f64 = 1e9;
+
+/// Parses I/Os per second: a number, with k, M or G for 10^3, 10^6 or 10^9.
+pub(super) fn rate(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.chars().last() {
+        Some('k' | 'K') => (text.get(..text.len() - 1), 1e3),
+        Some('M') => (text.get(..text.len() - 1), 1e6),
+        Some('G') => (text.get(..text.len() - 1), 1e9),
+        _ => (Some(text), 1.0),
+    };
+    let wrong =
+        || "write a number of I/Os per second from 1 to 1G, such as 800, 250k or 1.5M".to_owned();
+    let number = number.ok_or_else(wrong)?;
+    let plain = number.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    let number: f64 = number.parse().ok().filter(|_| plain).ok_or_else(wrong)?;
+    let rate = (number * unit).round();
+    match (1.0..=RATE_MAX).contains(&rate) {
+        true => Ok(rate as u64),
+        false => Err(wrong()),
+    }
+}
+
 pub(super) fn accesses(text: &str) -> Result<NonZeroU64, String> {
     let accesses = text.parse();
     accesses.map_err(|_| "write a whole number of at least 1".to_owned())
@@ -94,6 +117,29 @@ pub(super) fn parameter() -> impl clap::builder::TypedValueParser<Value = Parame
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_may_have_a_letter() {
+        let good = [
+            ("1", 1),
+            ("800", 800),
+            ("250k", 250_000),
+            ("1.5M", 1_500_000),
+            ("0.001M", 1_000),
+            ("1G", 1_000_000_000),
+        ];
+        for (text, expected) in good {
+            assert_eq!(rate(text), Ok(expected), "{text}");
+        }
+        let bad = [
+            "", "0", "0.2", "k", "M", "1m", "1 M", "1e6", "-1", "1.1G", "1e12", "inf", "1µ",
+            "1,000",
+        ];
+        for text in bad {
+            let said = rate(text).unwrap_err();
+            assert!(said.contains("from 1 to 1G"), "{text}: {said}");
+        }
+    }
 
     #[test]
     fn a_budget_is_bytes_or_time() {

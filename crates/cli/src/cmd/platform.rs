@@ -37,10 +37,10 @@ pub(super) fn run(args: &PlatformArgs) -> Result<Exit, Failure> {
     watch::listen()?;
     let options = ModelOptions {
         block: args.bs,
-        seed: args.seed,
+        seed: args.asked.seed,
         stop: watch::interrupted,
     };
-    match model(&platform, options, &part(args.quiet)) {
+    match model(&platform, options, &part(args.asked.quiet)) {
         Ok(found) => {
             let file = platform.to_toml();
             show(args, &found, Some(file), &[])
@@ -57,11 +57,11 @@ fn here(args: &PlatformArgs) -> Result<Exit, Failure> {
         block: args.bs,
         time: args.time,
         trace: !args.no_trace,
-        seed: args.seed,
+        seed: args.asked.seed,
         stop: watch::interrupted,
         before_the_end: watch::before_the_end,
     };
-    match measure(&options, &part(args.quiet)) {
+    match measure(&options, &part(args.asked.quiet)) {
         Ok(found) => {
             let file = measured_platform(&found.report);
             show(args, &found.report, file, &found.samples)
@@ -121,6 +121,10 @@ pub(super) fn ended(error: StandError) -> Result<Exit, Failure> {
         }
         StandError::Run(error) => Err(error.into()),
         StandError::Target(error) => Err(error.into()),
+        error @ StandError::Block { .. } => {
+            Err(Failure::input("fathom::platform::block", error.to_string())
+                .help("give another `--bs`, or name another drive"))
+        }
         error => Err(Failure::input("fathom::platform::drive", error.to_string())
             .help("name another drive: `fathom list drives` shows all")),
     }
@@ -135,7 +139,7 @@ fn show(
 ) -> Result<Exit, Failure> {
     let out = args.out.as_deref();
     let saved = out.map(|dir| save(dir, found, file, samples));
-    shown(args.json, found, || text(found, out::screen()), saved)
+    shown(args.asked.json, found, || text(found, out::screen()), saved)
 }
 
 /// Writes the report and the page, the platform file, and the samples of a measurement.

@@ -51,7 +51,7 @@ fn measured(
     config: &Config,
 ) -> Result<WriteCost, CostError> {
     let part = |name: &str| {
-        if !args.quiet {
+        if !args.asked.quiet {
             out::note(name);
         }
     };
@@ -65,7 +65,7 @@ fn measured(
 /// Prints and saves the result. Prints it even if it cannot be saved.
 fn show(args: &WriteCostArgs, found: &WriteCost) -> Result<Exit, Failure> {
     let saved = args.out.as_deref().map(|dir| save(dir, found));
-    shown(args.json, found, || text(found, out::screen()), saved)
+    shown(args.asked.json, found, || text(found, out::screen()), saved)
 }
 
 fn save(dir: &Path, found: &WriteCost) -> Result<String, Failure> {
@@ -84,7 +84,7 @@ fn config(args: &WriteCostArgs) -> Result<Config, Failure> {
     };
     Ok(Config {
         target: args.target.clone(),
-        seed: args.seed,
+        seed: args.asked.seed,
         block,
         clustered_bytes: profile.and_then(|profile| bytes_of(&profile, Parameter::ClusteredBlock)),
         figure_bytes: args.total.0,
@@ -133,12 +133,12 @@ fn modelled(args: &WriteCostArgs, mut model: Model) -> Result<Drive, Failure> {
     }
     watch::listen()?;
     let drive = model
-        .build(args.seed)
+        .build(args.asked.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
     prepared(
         drive,
         Precondition::of(None, model.starts_empty()),
-        args.seed,
+        args.asked.seed,
     )
 }
 
@@ -147,7 +147,7 @@ fn real(args: &WriteCostArgs, name: &TargetName, config: &Config) -> Result<Open
     let options = OpenOptions {
         size: args.size,
         destroy: args.destroy.clone(),
-        seed: args.seed,
+        seed: args.asked.seed,
         ..OpenOptions::default()
     };
     let mut opened = name.open(&args.target, &options)?;

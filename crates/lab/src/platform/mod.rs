@@ -3,6 +3,7 @@
 mod file;
 mod limit;
 mod measure;
+mod meter;
 mod model;
 mod name;
 mod plan;

@@ -4,7 +4,7 @@ use crate::replay::{Plan, RunError, Watch, prepared, run_model};
 use crate::source::{Kind, Workload};
 use crate::target::{TargetError, TargetName};
 use fathom_base::Bytes;
-use fathom_block::Device as _;
+use fathom_block::{Device as _, DeviceInfo};
 use fathom_model::{Drive, Model};
 use fathom_platform::{HostWork, Interface, Platform};
 use fathom_run::{Precondition, RunRecord};
@@ -18,12 +18,13 @@ const CAPACITY_MAX: Bytes = Bytes::gib(1);
 /// A filled drive, and what it is read with.
 pub(super) struct Stand {
     model: Model,
-    drive: Drive,
+    /// One drive, filled.
+    pub(super) drive: Drive,
     name: String,
     /// Length of a read.
     pub(super) block: Bytes,
-    seed: u64,
-    stop: fn() -> bool,
+    pub(super) seed: u64,
+    pub(super) stop: fn() -> bool,
 }
 
 /// The load on a stand.
@@ -64,6 +65,7 @@ impl Stand {
         }
         let drive = model.build(seed);
         let drive = drive.map_err(|error| StandError::Drive(error.to_string()))?;
+        check(drive.info(), block)?;
         let state = Precondition::of(None, model.starts_empty());
         Ok(Self {
             drive: prepared(drive, state, seed)?,
@@ -154,6 +156,19 @@ impl Stand {
     }
 }
 
+/// Checks that a drive takes reads of a length.
+fn check(info: &DeviceInfo, block: Bytes) -> Result<(), StandError> {
+    let longest = info.max_request_bytes.min(info.capacity_bytes);
+    let unit = u64::from(info.logical_block_bytes);
+    let fits = block.0 <= longest && block.0.is_multiple_of(unit);
+    fits.then_some(()).ok_or_else(|| StandError::Block {
+        block,
+        drive: info.name.clone(),
+        unit: Bytes(unit),
+        longest: Bytes(longest),
+    })
+}
+
 /// Synchronous threads are requests in flight; of asynchronous ones each is a process.
 fn arrival(interface: Interface, load: Load) -> Arrival {
     let least = |n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN);
@@ -177,6 +192,20 @@ pub enum StandError {
     /// The drive cannot be built.
     #[error("the drive cannot be built: {0}")]
     Drive(String),
+    /// The drive takes no reads of that length.
+    #[error(
+        "{drive} takes no read of {block}: it takes multiples of {unit}, up to {longest} at a time"
+    )]
+    Block {
+        /// The length.
+        block: Bytes,
+        /// The drive.
+        drive: String,
+        /// Its logical block.
+        unit: Bytes,
+        /// The longest read.
+        longest: Bytes,
+    },
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
