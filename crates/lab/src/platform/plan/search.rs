@@ -98,7 +98,7 @@ impl Search<'_> {
         loop {
             let (setup, reading) = self.with_any_cores(self.wide(drives, cores))?;
             if self.reaches(&reading) {
-                return self.fewer(fails.map_or(from, |(n, _)| n + 1), (setup, reading));
+                return self.fewer(fails.map_or(from, |(n, _)| n + 1), setup, reading);
             }
             let share = f64::from(drives) / fails.map_or(1.0, |(n, _)| f64::from(n)) - 1.0;
             let rise = fails.map(|(_, iops)| reading.iops / iops - 1.0);
@@ -123,9 +123,10 @@ impl Search<'_> {
     fn fewer(
         &self,
         from: u32,
-        most: (Setup, Reading),
+        setup: Setup,
+        reading: Reading,
     ) -> Result<Result<(Setup, Reading), Unreached>, StandError> {
-        let (setup, _) = most;
+        let most = (setup, reading);
         let found = least((from, setup.drives), 0.0, setup.drives, |drives| {
             if drives == setup.drives {
                 return Ok(Some(most));
