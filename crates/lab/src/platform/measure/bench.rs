@@ -171,7 +171,10 @@ fn checked(path: &std::path::Path) -> Result<Inspection, HostError> {
         let advice = "name a block device, or a file of at least 16 MiB in it (fallocate -l 1G FILE and write it once)";
         return Err(unsuitable("it is a directory".into(), advice));
     }
-    refuse_memory(path, &found.path)?;
+    // The node of a device is in a memory file system, too.
+    if found.kind == Kind::File {
+        refuse_memory(path, &found.path)?;
+    }
     if found.size_bytes < BYTES_MIN {
         let what = format!("it has {} bytes", found.size_bytes);
         return Err(unsuitable(what, "name one of at least 16 MiB"));

@@ -1,19 +1,17 @@
 //! The clocks of a read with a processor saturated, by interface and by layer.
 
 use super::bench::{Bench, Way};
-use super::error::{MeasureError, doubt, or_missing};
-use super::traced::Trace;
+use super::error::{MeasureError, or_missing};
+use super::layers::{Divided, layers};
 use super::used::{Used, used};
-use fathom_hostio::load::{Engine, LoadConfig, LoadReport, Stamp, StampClock};
-use fathom_platform::{Layer, measured};
-use fathom_report::platform::{Cost, PlatformReport, Tracing};
+use fathom_hostio::load::{Engine, LoadConfig};
+use fathom_report::platform::{Cost, PlatformReport};
 use fathom_stats::batches::half_width;
-use std::collections::BTreeMap;
 
 /// I/Os in flight: as many threads with `pread`.
 const DEPTH: u32 = 32;
-/// Most reads of a thread in the window whose layers are told.
-const STAMPS_MAX: u32 = 1 << 16;
+/// Attempts to divide a cost.
+const ATTEMPTS: u32 = 3;
 /// Rounds of a cost, for its interval.
 const ROUNDS: usize = 3;
 
@@ -24,6 +22,7 @@ pub(super) fn costs(
     part: &dyn Fn(&str),
 ) -> Result<(), MeasureError> {
     for way in Way::ALL {
+        let mut per_event = None;
         for engine in Engine::ALL {
             // Buffered reads of libaio block in the submission; polling is for direct reads only.
             let both = matches!(engine, Engine::Pread | Engine::IoUring);
@@ -34,7 +33,7 @@ pub(super) fn costs(
             part(&format!(
                 "clocks of a read with a processor saturated: {name}"
             ));
-            let found = cost(bench, engine, way);
+            let found = cost(bench, engine, way, &mut per_event);
             report
                 .costs
                 .extend(or_missing(found, &name, &mut report.missing)?);
@@ -57,7 +56,13 @@ fn saturating(bench: &Bench<'_>, engine: Engine, way: Way) -> LoadConfig {
     }
 }
 
-fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureError> {
+/// Measures an engine. `per_event` is what tracing an event cost with the engine before.
+fn cost(
+    bench: &Bench<'_>,
+    engine: Engine,
+    way: Way,
+    per_event: &mut Option<f64>,
+) -> Result<Cost, MeasureError> {
     let config = saturating(bench, engine, way);
     let mut rounds = Vec::new();
     for round in 0..ROUNDS {
@@ -87,92 +92,42 @@ fn cost(bench: &Bench<'_>, engine: Engine, way: Way) -> Result<Cost, MeasureErro
         ..Cost::default()
     };
     if bench.traced {
-        add_layers(bench, &mut found, &config, &untraced)?;
+        let divided = divided(bench, &config, &untraced, per_event)?;
+        take_layers(&mut found, divided);
     }
     Ok(found)
 }
 
-/// Traces the same load and adds the clocks of each layer, without the cost of the events in it.
-fn add_layers(
+/// Divides the cost, with another attempt if the traced load was another one than the untraced.
+fn divided(
     bench: &Bench<'_>,
-    found: &mut Cost,
     config: &LoadConfig,
     untraced: &Used,
-) -> Result<(), MeasureError> {
-    let mut trace = Trace::start_clocks(bench, config.engine)?;
-    let config = LoadConfig {
-        clock: trace.stamp_clock(),
-        stamps_max: STAMPS_MAX,
-        ..config.clone()
-    };
-    let report = bench.run(&config, || trace.drain())?;
-    let traced = used(&report);
-    let load = trace.load(&report, config.engine);
-    let recorded = trace.finish()?;
-    let load = measured::Load {
-        cpus: recorded.cpus,
-        ..load
-    };
-    let clocks = measured::clocks(&recorded.records, &load);
-    let unit = trace_unit(bench, &report);
-    // Reads, not requests: a read may take several, and another program may read from the drive.
-    let within = |stamp: &&Stamp| (load.from..load.to).contains(&stamp.after);
-    let stamps = report.threads.iter().flat_map(|thread| &thread.stamps);
-    let reads = stamps.filter(within).count();
-    let each = |n: u64| n as f64 / reads.max(1) as f64;
-    let told = |layer: &Layer| clocks.of(*layer).is_some_and(|time| time > 0);
-    let layers = Layer::ALL.into_iter().filter(told);
-    let layers: Vec<Layer> = layers.filter(|layer| *layer != Layer::Idle).collect();
-    let part = |layer: &Layer| measured::Part {
-        time: each(clocks.of(*layer).unwrap_or(0)) * unit,
-        events: each(clocks.events(*layer)),
-    };
-    let parts: Vec<measured::Part> = layers.iter().map(part).collect();
-    let events: f64 = parts.iter().map(|part| part.events).sum();
-    let scale = bench.clocks_per_ns();
-    let (before, after) = (untraced.own_ns * scale, traced.own_ns * scale);
-    let cost = measured::TracingCost::between(before, after, each(clocks.own_events));
-    let all: BTreeMap<Layer, f64> = layers.into_iter().zip(cost.without(&parts)).collect();
-    let none = all.iter().filter(|(_, clocks)| **clocks <= 0.0);
-    let hidden = none.map(|(layer, _)| layer.words().to_owned()).collect();
-    let doubt = doubt(before, after, reads);
-    if doubt.is_none() {
-        take_layers(found, all);
+    per_event: &mut Option<f64>,
+) -> Result<Divided, MeasureError> {
+    let known = per_event.filter(|_| config.engine == Engine::IoUringSqThread);
+    let mut left = ATTEMPTS;
+    loop {
+        let found = layers(bench, config, untraced, known)?;
+        left -= 1;
+        if found.tracing.doubt.is_none() || left == 0 {
+            *per_event = Some(found.per_event).filter(|cost| *cost > 0.0);
+            return Ok(found);
+        }
+        bench.go_on()?;
     }
-    let all: u64 = clocks
-        .cpus
-        .iter()
-        .map(|cpu| cpu.time.iter().sum::<u64>())
-        .sum();
-    found.tracing = Some(Tracing {
-        traced: after,
-        untraced: before,
-        events: if reads > 0 { events } else { 0.0 },
-        attributed: all as f64 / (all + clocks.unattributed()).max(1) as f64,
-        rejected: BTreeMap::new(),
-        lost: recorded.lost,
-        hidden,
-        doubt,
-    });
-    Ok(())
 }
 
 /// Takes the layers, and their sum for the clocks: interrupts and completions on other processors are part of the I/O, too;
 /// the threads' time alone lacks them.
-fn take_layers(found: &mut Cost, layers: BTreeMap<Layer, f64>) {
-    let some = layers.into_iter().filter(|(_, clocks)| *clocks > 0.0);
-    found.layers = some.collect();
-    let of_io = found.layers.iter().filter(|(layer, _)| layer.is_of_io());
-    let sum: f64 = of_io.map(|(_, clocks)| clocks).sum();
-    let half = found.interval.map(|[low, high]| (high - low) / 2.0);
-    found.clocks = sum;
-    found.interval = half.map(|half| [(sum - half).max(0.0), sum + half]);
-}
-
-/// Clocks in a unit of the records.
-fn trace_unit(bench: &Bench<'_>, report: &LoadReport) -> f64 {
-    match report.clock {
-        StampClock::Tsc => 1.0,
-        StampClock::Monotonic => bench.clocks_per_ns(),
+fn take_layers(found: &mut Cost, divided: Divided) {
+    if divided.tracing.doubt.is_none() {
+        found.layers = divided.layers;
+        let of_io = found.layers.iter().filter(|(layer, _)| layer.is_of_io());
+        let sum: f64 = of_io.map(|(_, clocks)| clocks).sum();
+        let half = found.interval.map(|[low, high]| (high - low) / 2.0);
+        found.clocks = sum;
+        found.interval = half.map(|half| [(sum - half).max(0.0), sum + half]);
     }
+    found.tracing = Some(divided.tracing);
 }

@@ -11,6 +11,7 @@ mod cost;
 mod error;
 mod facts;
 mod latency;
+mod layers;
 mod options;
 mod scaling;
 mod traced;
