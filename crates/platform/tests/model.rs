@@ -487,4 +487,6 @@ fn an_interface_has_its_own_clocks_where_they_are_known() {
     };
     assert_eq!(block(Interface::Pread), (1_000, Some(1_100)));
     assert_eq!(block(Interface::IoUring), (7_000, Some(7_700)));
+    assert_eq!(block(Interface::IoUringPolled), (7_000, Some(7_700)));
+    assert_eq!(block(Interface::Libaio), (1_000, Some(1_100)));
 }

@@ -12,8 +12,9 @@ pub fn measured_platform(report: &PlatformReport) -> Option<String> {
     let sync = sync(report)?;
     let platform = of(report, sync)?;
     let mut head = format!(
-        "# {}, measured by Fathom {}: the layers of pread, direct. Half of the context switch is taken to be before the thread\n\
-         # sleeps. The drive is open: give one with --drive.\n",
+        "# {}, measured by Fathom {}: the layers of direct reads.\n\
+         # Half of a context switch is taken to be before the thread sleeps.\n\
+         # The drive is open: give one with --drive.\n",
         report.subject, report.fathom
     );
     let unknown: Vec<&str> = KEYS
@@ -23,7 +24,7 @@ pub fn measured_platform(report: &PlatformReport) -> Option<String> {
         .collect();
     if !unknown.is_empty() {
         head += &format!(
-            "# Not measured apart, and 0 here because it is in its neighbours: {}.\n",
+            "# Not measured apart, and 0 in [clocks] because it is in its neighbours:\n# {}.\n",
             unknown.join(", ")
         );
     }
@@ -141,7 +142,7 @@ mod tests {
         };
         let text = measured_platform(&report).unwrap();
         assert!(
-            text.contains("in its neighbours: application, vfs, protocol, driver, "),
+            text.contains("in its neighbours:\n# application, vfs, protocol, driver, "),
             "{text}"
         );
         let platform = Platform::from_toml(&text).unwrap();

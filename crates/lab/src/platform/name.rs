@@ -154,6 +154,9 @@ fn check_keys(text: &str) -> Result<(), PlatformError> {
                 message,
             })
         };
+        if setting.trim().is_empty() {
+            return wrong("there is no setting after a comma".to_owned());
+        }
         if keys.contains(&key) {
             return wrong(format!("`{key}` is set twice"));
         }
@@ -175,22 +178,9 @@ fn with_settings(file: &str, settings: &[&str]) -> Result<Platform, PlatformErro
         message,
     };
     let mut made = Ok(Platform::default());
-    let mut keys: Vec<String> = Vec::new();
     for part in settings {
-        if part.trim().is_empty() {
-            let message = "there is no setting after a comma";
-            return Err(wrong(part, message.to_owned()));
-        }
         let setting: Result<Setting, TargetError> = part.parse();
         let setting = setting.map_err(|error| wrong(part, error.to_string()))?;
-        if keys.contains(&setting.key) {
-            return Err(wrong(part, format!("`{}` is set twice", setting.key)));
-        }
-        if part.trim_end().ends_with('=') && !may_be_absent(&setting.key) {
-            let message = "it has no value; only `adapter.iops`, `adapter.rate` and `adapter.link` can be taken away";
-            return Err(wrong(part, message.to_owned()));
-        }
-        keys.push(setting.key.clone());
         set(&mut table, &setting).map_err(|error| wrong(part, error.to_string()))?;
         made = Platform::from_toml(&toml::to_string(&table).unwrap_or_default());
         if let Err(SpecError::Syntax { message, .. }) = &made {
@@ -206,11 +196,6 @@ fn with_settings(file: &str, settings: &[&str]) -> Result<Platform, PlatformErro
         let part = settings.iter().rfind(sets).or(settings.last());
         wrong(part.copied().unwrap_or_default(), error.to_string())
     })
-}
-
-/// Whether a platform can be without a key.
-fn may_be_absent(key: &str) -> bool {
-    matches!(key, "adapter.iops" | "adapter.rate" | "adapter.link")
 }
 
 fn words(error: &SpecError) -> String {
@@ -272,13 +257,6 @@ mod tests {
         );
         let (message, _) = said("x5570-sas,clock=3");
         assert!(message.contains("has no unit"), "{message}");
-        let (message, _) = said("x5570-sas,cores=2,cores=3");
-        assert_eq!(message, "`cores=3`: `cores` is set twice");
-        let (message, _) = said("x5570-sas,cores=");
-        assert!(
-            message.starts_with("`cores=`: it has no value"),
-            "{message}"
-        );
         let (message, _) = said("x5570-sas,");
         assert_eq!(message, "``: there is no setting after a comma");
         let (message, _) = said("x5570-sas,cores");

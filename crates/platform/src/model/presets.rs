@@ -27,6 +27,7 @@ macro_rules! presets {
 }
 
 presets! {
+    "measured": "a virtual machine with two processors and virtio-blk, as `fathom platform` has measured it",
     "x5570-ahci": "two Xeon X5570 with an AHCI controller: 35,000 clocks for each 4-KiB read",
     "nvme-2022": "six processors of 3 GHz with an NVMe drive, by the clocks of published measurements",
     "x5570-sas": "two Xeon X5570 with SAS adapters: 25,000 clocks for each 4-KiB read, 177,000 I/Os a second an adapter",

@@ -120,7 +120,8 @@ defaults! {
         pub drive: String = String::new(),
         /// The clocks of an I/O.
         pub clocks: Clocks = Clocks::default(),
-        /// The clocks of an I/O with an interface, where they are known apart. They replace `clocks` as a whole.
+        /// The clocks of an I/O with an interface, where they are known apart. They replace `clocks` as a whole. Those of
+        /// io_uring are also those of io_uring with polling, and with a thread that submits, without a table of their own.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub interfaces: BTreeMap<Interface, Clocks> = BTreeMap::new(),
         /// The interrupts.
@@ -266,9 +267,13 @@ impl Platform {
     /// Returns the platform with the clocks of its own interface.
     #[must_use]
     pub(super) fn in_use(mut self) -> Self {
-        if let Some(clocks) = self.interfaces.remove(&self.interface) {
-            self.clocks = clocks;
-        }
+        let of_ring = match self.interface {
+            Interface::IoUringPolled | Interface::IoUringSqThread => Some(Interface::IoUring),
+            _ => None,
+        };
+        let own = self.interfaces.remove(&self.interface);
+        let clocks = own.or_else(|| self.interfaces.get(&of_ring?).cloned());
+        self.clocks = clocks.unwrap_or(self.clocks);
         self
     }
 
