@@ -32,9 +32,13 @@ fn a_modelled_platform_is_the_same_each_time() {
     assert_eq!(file("a/platform.json"), file("b/platform.json"));
     assert_eq!(file("a/platform.json"), json);
     assert_eq!(file("a/report.html"), file("b/report.html"));
-    // A model is its own platform file, and has no samples.
+    // The platform with its settings is stored, and has no samples.
     let stored = names(&dir.path().join("a"));
-    assert_eq!(stored, ["platform.json", "report.html", "sums.txt"]);
+    let all = ["platform.json", "platform.toml", "report.html", "sums.txt"];
+    assert_eq!(stored, all);
+    assert!(file("a/platform.toml").contains("\ncores = 1\n"));
+    let again = "platform --model a/platform.toml --quiet --json";
+    assert_eq!(printed(dir.path(), again), (Some(0), json.clone()));
     is_one_file(&file("a/report.html"));
     agrees_with_the_paper(&serde_json::from_str(&json).unwrap());
 }
