@@ -44,7 +44,7 @@ pub struct PlatformReport {
     pub block_bytes: u64,
     /// The latency of one I/O at a time.
     pub latency: Vec<Latency>,
-    /// The cost of an I/O with a processor saturated.
+    /// The cost of an I/O with many in flight by a program on one processor.
     pub costs: Vec<Cost>,
     /// The cost of copies: how the clocks of buffered I/O grow with its length.
     pub copy: Option<Copy>,
@@ -119,7 +119,7 @@ pub struct Tracing {
     pub doubt: Option<String>,
 }
 
-/// The cost of an I/O with a processor saturated.
+/// The cost of an I/O with many in flight by a program on one processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// The way.

@@ -6,6 +6,7 @@
 
 use super::format::field;
 use super::refused::explained;
+use crate::clock::pause;
 use crate::error::{HostError, os_error};
 use crate::sysfs::{names_in, text};
 use std::fs::{self, File, OpenOptions};
@@ -14,6 +15,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Attempts to remove an instance that is busy, and the time between two of them in milliseconds.
+const REMOVALS: u32 = 20;
+const REMOVAL_MS: u32 = 5;
 const PREFIX: &str = "fathom-";
 /// Number of the next instance of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -244,6 +248,13 @@ impl Instance {
     pub(crate) fn remove(&mut self) -> Result<(), HostError> {
         // The kernel does not remove an instance with open files.
         self.pipes.clear();
+        // Who looks at it has files of it open for a moment, and so has a child process until it becomes its program.
+        for _ in 0..REMOVALS {
+            match fs::remove_dir(&self.dir) {
+                Err(error) if error.kind() == ErrorKind::ResourceBusy => pause(REMOVAL_MS),
+                done => return done.map_err(|error| os_error(&self.dir, "remove it", error)),
+            }
+        }
         fs::remove_dir(&self.dir).map_err(|error| os_error(&self.dir, "remove it", error))
     }
 }

@@ -40,7 +40,7 @@ pub fn model(
     let stand = Stand::new(&platform.drive, options.block, options.seed, options.stop)?;
     part("latency of one read at a time");
     let latency = latencies(&stand, platform)?;
-    part("clocks of a read with a processor saturated");
+    part("clocks of a read, many in flight on one processor");
     let costs = costs(&stand, platform)?;
     let scaling = scaling(&stand, platform, part)?;
     Ok(PlatformReport {

@@ -31,6 +31,9 @@ pub(super) struct Drives<D> {
     bays: Vec<Bay<D>>,
     layout: Layout,
     came: Vec<Completion>,
+    /// When each drive acts next; `None` if it has changed since it was asked. Asking all of them at each event took most of
+    /// the time with many drives.
+    acts: Vec<Option<Time>>,
 }
 
 impl<D: Subject> Drives<D> {
@@ -49,6 +52,7 @@ impl<D: Subject> Drives<D> {
         };
         Ok(Self {
             layout: Layout::new(platform.stripe, drives.len(), each.unwrap_or_default()),
+            acts: vec![None; drives.len()],
             bays: drives.into_iter().map(bay).collect(),
             came: Vec::new(),
         })
@@ -90,6 +94,7 @@ impl<D: Subject> Drives<D> {
         if several {
             // A block layer dispatches when its submitter waits; then it can tell its next event.
             bay.drive.wait(now, &mut self.came);
+            self.acts[drive] = None;
         }
     }
 
@@ -101,13 +106,23 @@ impl<D: Subject> Drives<D> {
         };
         let mut came = std::mem::take(&mut self.came);
         let reached = match came.first() {
-            Some(early) => early.completed,
+            // It came when a request was sent to its drive, which may have room now.
+            Some(early) => {
+                self.acts.fill(None);
+                early.completed
+            }
             None => {
                 bay.drive.wait(until, &mut came);
+                self.acts[index] = None;
                 bay.drive.now()
             }
         };
-        self.bays.iter_mut().for_each(Bay::offer);
+        for (bay, acts) in self.bays.iter_mut().zip(&mut self.acts) {
+            // A drive whose state is the same has no more room than before.
+            if acts.is_none() {
+                bay.offer();
+            }
+        }
         came.drain(..).for_each(&mut each);
         self.came = came;
         reached
@@ -118,8 +133,10 @@ impl<D: Subject> Drives<D> {
         if self.bays.len() == 1 {
             return (0, limit);
         }
-        let times = self.bays.iter_mut().map(|bay| bay.drive.next_at());
-        let times = times.map(|at| at.unwrap_or(Time::MAX));
+        let each = self.bays.iter_mut().zip(&mut self.acts);
+        let times = each.map(|(bay, acts)| {
+            *acts.get_or_insert_with(|| bay.drive.next_at().unwrap_or(Time::MAX))
+        });
         let first = times.enumerate().min_by_key(|(_, at)| *at);
         first.map_or((0, limit), |(index, at)| (index, at.min(limit)))
     }

@@ -60,7 +60,7 @@ fn cost_chart(all: &[Cost], work: Work) -> Option<Chart> {
         Work::Clocks => ("Where the clocks of a read go", Unit::Number),
         Work::Time => ("Where the processor time of a read goes", Unit::Ns),
     };
-    let see = "With a processor saturated, by layer, from the program (below) to the context switches (above). Less is \
+    let see = "With many reads in flight on one processor, by layer, from the program (below) to the context switches (above). Less is \
                better. (Figures 5 to 7 of ssd-ready-platforms.)";
     (!series.is_empty()).then(|| Chart {
         id: "layers".to_owned(),

@@ -1,4 +1,4 @@
-//! The cost of an I/O with a processor saturated, by layer.
+//! The cost of an I/O with many in flight on one processor, by layer.
 
 use super::forms::{NONE, Work, interval, percent, positive, several, whole};
 use super::names::{Names, Way, names};

@@ -1,4 +1,4 @@
-//! The clocks of a read with a processor saturated, by interface and by layer.
+//! The clocks of a read with many in flight on one processor, by interface and by layer.
 
 use super::bench::{Bench, Way};
 use super::error::{MeasureError, or_missing};
@@ -31,7 +31,7 @@ pub(super) fn costs(
             }
             let name = format!("{engine}, {}", way.words());
             part(&format!(
-                "clocks of a read with a processor saturated: {name}"
+                "clocks of a read, many in flight on one processor: {name}"
             ));
             let found = cost(bench, engine, way, &mut per_event);
             report
