@@ -88,8 +88,14 @@ pub struct Latency {
     pub ios: u64,
     /// Median (measured) or mean (modelled) latency as the caller sees it, in nanoseconds; measured without tracing.
     pub latency_ns: f64,
-    /// 95 % interval of the median.
+    /// 95 % interval of the median; at least the range of the rounds' medians.
     pub interval_ns: Option<[f64; 2]>,
+    /// Mean latency of a measurement, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
+    /// The latency that 99 % of the I/Os of a measurement do not exceed, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<f64>,
     /// The time of each phase in nanoseconds, without the cost of tracing.
     pub phases: BTreeMap<Phase, f64>,
     /// What tracing cost.

@@ -32,7 +32,7 @@ pub(crate) struct PlatformArgs {
     /// The length of a read
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
     pub(crate) bs: Bytes,
-    /// Write platform.json and report.html into this directory
+    /// Write platform.json, platform.toml, report.html and samples.parquet into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

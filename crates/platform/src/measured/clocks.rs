@@ -76,6 +76,8 @@ impl<'a> State<'a> {
     /// Moves a CPU on to a time, and counts what passed as what it does.
     fn pass(&mut self, cpu: usize, at: u64) {
         let Load { from, to, .. } = *self.load;
+        // Threads that read after one another have no time in common.
+        let to = to.max(from);
         let since = self.cpus[cpu].at.clamp(from, to);
         let time = at.clamp(from, to).saturating_sub(since);
         self.cpus[cpu].at = self.cpus[cpu].at.max(at);

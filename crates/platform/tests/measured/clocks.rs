@@ -280,3 +280,17 @@ fn lost_events_leave_their_time_unattributed() {
     records.push(record(u64::MAX, 0, 0, lost));
     assert_eq!(clocks(&records, &load(route(), 40)).unattributed(), 40);
 }
+
+#[test]
+fn a_time_that_ends_before_it_begins_has_nothing() {
+    let records = on_one(&[
+        (0, CALLER, Event::Enter(Call::Pread)),
+        (30, CALLER, Event::Exit(Call::Pread, 1)),
+    ]);
+    let backwards = Load {
+        from: 20,
+        ..load(route(), 10)
+    };
+    let found = clocks(&records, &backwards);
+    assert_eq!(layers(&found), (Vec::new(), 0));
+}

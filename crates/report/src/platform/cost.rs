@@ -43,6 +43,10 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
             "not idle, by the kernel",
             all.iter().map(|cost| maybe(cost.busy, |n| work.cell(n))),
         ),
+        row(
+            "total and other against it",
+            all.iter().map(|cost| maybe(against(cost), signed)),
+        ),
     ];
     let rows = layers
         .chain(below.into_iter().flatten())
@@ -70,6 +74,18 @@ pub(super) fn busy() -> impl Iterator<Item = Layer> {
 pub(super) fn others(cost: &Cost) -> Option<f64> {
     let layers = cost.layers.iter().filter(|(layer, _)| layer.is_of_io());
     unattributed(cost.clocks, layers.map(|(_, clocks)| *clocks))
+}
+
+/// How far the layers and what else ran are from what the kernel counted, as a share of that.
+fn against(cost: &Cost) -> Option<f64> {
+    let busy = positive(cost.busy?)?;
+    let other = cost.layers.get(&Layer::Other)?;
+    Some((cost.clocks + other) / busy - 1.0)
+}
+
+fn signed(share: f64) -> String {
+    let sign = if share > 0.0 { "+" } else { "" };
+    format!("{sign}{}", percent(share))
 }
 
 /// Rates of a processor that does nothing else, for each cost.
@@ -151,7 +167,7 @@ fn note(report: &PlatformReport, names: &Names) -> String {
     };
     let idle = match report.costs.iter().any(|cost| cost.busy.is_some()) {
         true => {
-            " Not idle: all that ran, by the kernel's own counters; the total and the other should sum to it."
+            " Not idle: all that ran, by the kernel's own counters; the total and the other should sum to it on a quiet machine."
         }
         false => "",
     };

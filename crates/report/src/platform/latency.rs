@@ -28,6 +28,8 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
             "95 % interval",
             all.iter().map(|one| interval(one.interval_ns, time)),
         ),
+        row("mean", all.iter().map(|one| of_all(one.mean_ns))),
+        row("99 % are below", all.iter().map(|one| of_all(one.p99_ns))),
         row("without the device", all.iter().map(machine)),
         row("reads", all.iter().map(|one| whole(one.ios as f64))),
     ];
@@ -81,6 +83,11 @@ fn note(report: &PlatformReport, names: &Names) -> String {
         true => how.to_owned(),
         false => format!("{how} All: {}.", names.shared),
     }
+}
+
+/// A figure of all reads.
+fn of_all(ns: Option<f64>) -> String {
+    ns.map_or_else(|| NONE.to_owned(), time)
 }
 
 /// A time with its share of the latency.

@@ -39,7 +39,7 @@ pub(super) fn part(report: &PlatformReport) -> Option<Part> {
         "attributed",
         "events lost",
     ];
-    let note = "Tracing slows a read down. Its cost is subtracted above; a figure is from the reads that could be attributed. Latency is the median; the clocks here are those of the program's own threads.";
+    let note = "Tracing slows a read down. Its cost is subtracted above; a figure is from the reads that could be attributed. Latency is the median; the costs here are those of the program's own threads.";
     let table = Table {
         rows: rows.chain(of_costs).collect(),
         ..Table::new("What tracing cost", note, head)

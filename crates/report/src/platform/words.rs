@@ -2,8 +2,9 @@
 
 use super::forms::{percent, positive, rounded, time};
 use super::latency::own;
-use super::{Latency, PlatformReport, cost, limits};
+use super::{Cost, Latency, PlatformReport, cost, interface, limits};
 use crate::words::bytes;
+use fathom_platform::Interface;
 
 /// What a report is about.
 pub(super) fn heading(report: &PlatformReport) -> String {
@@ -75,23 +76,28 @@ fn of_latency(latency: &Latency, report: &PlatformReport) -> Option<String> {
     ))
 }
 
-/// The rate of a processor.
+/// The rates of a processor with direct reads of the size, the lowest and the highest.
 fn of_processor(report: &PlatformReport, named: bool) -> Option<String> {
     let costs = report.costs.iter().zip(cost::rates(report));
-    let rates = costs.filter(|(cost, _)| cost.block_bytes == report.block_bytes);
-    let mut rates: Vec<f64> = rates.filter_map(|(_, rate)| rate).collect();
-    rates.sort_by(f64::total_cmp);
-    let [low, high] = [rounded(*rates.first()?), rounded(*rates.last()?)];
+    let file_system = report.costs.first()?.path.file_system;
+    let alike = |cost: &Cost| {
+        let direct = !cost.path.buffered && cost.path.file_system == file_system;
+        direct && cost.block_bytes == report.block_bytes
+    };
+    let rates = costs.filter(|(cost, _)| alike(cost));
+    let mut rates: Vec<(f64, Interface)> = rates
+        .filter_map(|(cost, rate)| Some((rate?, cost.path.interface)))
+        .collect();
+    rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let [low, high] = [rates.first()?, rates.last()?]
+        .map(|(rate, way)| format!("{} ({})", rounded(*rate), interface(*way)));
     let what = match named {
-        true => "a processor does".to_owned(),
-        false => "A processor does".to_owned(),
+        true => "a processor does",
+        false => "A processor does",
     };
-    let them = match named {
-        true => "of them".to_owned(),
-        false => format!("{} reads", size(report.block_bytes)),
-    };
+    let size = bytes(report.block_bytes);
     Some(match low == high {
-        true => format!("{what} {low} {them} a second"),
-        false => format!("{what} {low} to {high} {them} a second"),
+        true => format!("{what} {low} direct reads of {size} a second"),
+        false => format!("{what} {low} to {high} direct reads of {size} a second"),
     })
 }

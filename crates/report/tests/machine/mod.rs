@@ -53,6 +53,8 @@ fn latency(path: Path, phases: &[(Phase, f64)], more: f64) -> Latency {
     let all = sum + more;
     Latency {
         path,
+        mean_ns: Some(all * 1.1),
+        p99_ns: Some(all * 1.9),
         ios: 20_000,
         latency_ns: all,
         interval_ns: Some([all - 400.0, all + 420.0]),

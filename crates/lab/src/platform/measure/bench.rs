@@ -3,7 +3,8 @@
 use super::background::Background;
 use super::error::MeasureError;
 use super::options::MeasureOptions;
-use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, run};
+use fathom_base::Dur;
+use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, ThreadLoad, run};
 use fathom_hostio::{HostError, Inspection, Kind, inspect, refuse_memory};
 use fathom_platform::Interface;
 use fathom_report::platform::Path;
@@ -19,6 +20,8 @@ const PAUSE: Timespec = Timespec {
     tv_nsec: 5_000_000,
 };
 
+/// Least share of the bytes of direct reads that come from the drive.
+const REACHED_MIN: f64 = 0.9;
 /// Largest number of a processor that is looked for.
 const CPUS_MAX: usize = 1024;
 
@@ -144,6 +147,58 @@ impl<'a> Bench<'a> {
             self.others.add(&report);
             Ok(report)
         })
+    }
+
+    /// Refuses a target whose reads do not reach its drive: a preallocated file that was never written, or a compressed one.
+    ///
+    /// # Errors
+    /// Also if the target may not be read. Anything else that is wrong with it shows later, and may be so for direct reads only.
+    pub(super) fn reaches_the_drive(&self) -> Result<(), MeasureError> {
+        let config = LoadConfig {
+            time_max: Dur::ms(30),
+            ..self.load(Engine::Pread, Way::Direct)
+        };
+        let report = match self.plain(&config) {
+            Err(error @ MeasureError::Host(HostError::NoPermission { .. })) => return Err(error),
+            Err(MeasureError::Host(_)) => return Ok(()),
+            other => other?,
+        };
+        let sum = |of: &dyn Fn(&ThreadLoad) -> Option<u64>| -> Option<u64> {
+            report.threads.iter().map(of).sum()
+        };
+        let read = sum(&|thread| Some(thread.bytes)).unwrap_or_default();
+        let from_drive = sum(&|thread| thread.usage.device_read_bytes);
+        match (from_drive, self.targets.first()) {
+            (Some(bytes), Some(target)) if (bytes as f64) < REACHED_MIN * read as f64 => {
+                Err(MeasureError::Host(HostError::Unsuitable {
+                    path: target.path.clone(),
+                    what: format!("only {bytes} of {read} bytes read came from its drive"),
+                    advice: "write the file once with data that cannot be compressed (`fallocate` alone leaves it empty)",
+                }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses targets that have changed their size since the beginning.
+    ///
+    /// # Errors
+    /// One has, or is gone.
+    pub(super) fn unchanged(&self) -> Result<(), HostError> {
+        for target in &self.targets {
+            let now = inspect(&target.path)?.size_bytes;
+            if now != target.size_bytes {
+                return Err(HostError::Unsuitable {
+                    path: target.path.clone(),
+                    what: format!(
+                        "its size has changed from {} to {now} bytes while it was measured",
+                        target.size_bytes
+                    ),
+                    advice: "measure it while nothing else changes it",
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Runs a load without tracing.

@@ -5,8 +5,10 @@ use super::error::{MeasureError, or_missing};
 use super::layers::{Divided, layers};
 use super::used::{Used, used};
 use fathom_hostio::load::{Engine, LoadConfig};
+use fathom_platform::Layer;
 use fathom_report::platform::{Cost, PlatformReport};
 use fathom_stats::batches::half_width;
+use std::collections::BTreeMap;
 
 /// I/Os in flight: as many threads with `pread`.
 const DEPTH: u32 = 32;
@@ -92,7 +94,11 @@ fn cost(
         ..Cost::default()
     };
     if bench.traced {
-        let divided = divided(bench, &config, &untraced, per_event)?;
+        let mut divided = divided(bench, &config, &untraced, per_event)?;
+        if engine == Engine::IoUringSqThread {
+            let submitter = (untraced.cpu_ns - untraced.own_ns) * unit;
+            polls(&mut divided.layers, submitter);
+        }
         take_layers(&mut found, divided);
     }
     Ok(found)
@@ -118,6 +124,28 @@ fn divided(
     }
 }
 
+/// Layers that are not in the time of a thread of the kernel that submits, or are its polling.
+const NOT_OF_SUBMITTER: [Layer; 5] = [
+    Layer::Application,
+    Layer::SystemCall,
+    Layer::Copy,
+    Layer::Polling,
+    Layer::Other,
+];
+
+/// The polling of a thread that submits is what its work leaves of its time without tracing: a traced load is slower, so that
+/// the thread polls for longer. Completions, and switches to the threads that serve the drive, are on its processor.
+fn polls(layers: &mut BTreeMap<Layer, f64>, submitter: f64) {
+    let works = layers
+        .iter()
+        .filter(|(layer, _)| !NOT_OF_SUBMITTER.contains(layer));
+    let left = submitter - works.map(|(_, clocks)| clocks).sum::<f64>();
+    match left > 0.0 {
+        true => layers.insert(Layer::Polling, left),
+        false => layers.remove(&Layer::Polling),
+    };
+}
+
 /// Takes the layers, and their sum for the clocks: interrupts and completions on other processors are part of the I/O, too;
 /// the threads' time alone lacks them.
 fn take_layers(found: &mut Cost, divided: Divided) {
@@ -130,4 +158,24 @@ fn take_layers(found: &mut Cost, divided: Divided) {
         found.interval = half.map(|half| [(sum - half).max(0.0), sum + half]);
     }
     found.tracing = Some(divided.tracing);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_submission_thread_polls_when_it_does_not_work() {
+        let work = [
+            (Layer::Application, 700.0),
+            (Layer::Block, 300.0),
+            (Layer::Completion, 200.0),
+        ];
+        let mut layers = BTreeMap::from(work);
+        layers.insert(Layer::Polling, 9_000.0);
+        polls(&mut layers, 2_500.0);
+        assert_eq!(layers[&Layer::Polling], 2_000.0);
+        polls(&mut layers, 400.0);
+        assert_eq!(layers, BTreeMap::from(work));
+    }
 }

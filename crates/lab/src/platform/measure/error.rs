@@ -95,9 +95,29 @@ pub(super) fn doubt(untraced: f64, traced: f64, reads: usize) -> Option<String> 
     })
 }
 
+/// Most that the phases may miss the latency by, as a share of it.
+const APART: f64 = 0.1;
+
+/// Returns how far the phases miss the latency, if that is too much: then the machine was not the same in both.
+pub(super) fn apart(sum: f64, latency: f64) -> Option<String> {
+    let more = sum / latency - 1.0;
+    (more.is_nan() || more.abs() > APART).then(|| {
+        let percent = 100.0 * more;
+        format!("the phases differ from the latency without tracing by {percent:+.0} %; repeat it")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_that_miss_the_latency_are_none() {
+        assert_eq!(apart(95.0, 100.0), None);
+        assert!(apart(119.0, 100.0).unwrap().contains("+19 %"));
+        assert!(apart(85.0, 100.0).unwrap().contains("-15 %"));
+        assert!(apart(0.0, 0.0).is_some());
+    }
 
     #[test]
     fn one_reason_is_told_once() {

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Way};
 use super::error::MeasureError;
-use super::error::doubt;
+use super::error::{apart, doubt};
 use super::traced::{self, Trace};
 use crate::platform::Sample;
 use fathom_base::Dur;
@@ -30,14 +30,17 @@ pub(super) fn latency(
     samples: &mut Vec<Sample>,
 ) -> Result<Latency, MeasureError> {
     let mut untraced: Option<Seen> = None;
+    let mut medians = Vec::new();
     let mut traced: Option<Traced> = None;
     for round in 0..ROUNDS {
         let mut config = bench.load(Engine::Pread, way);
         config.seed = config.seed.wrapping_add(u64::from(round));
         config.time_max = Dur(config.time_max.0 / u64::from(ROUNDS));
         let report = bench.plain(&config)?;
-        let seen = report.threads.into_iter().map(|thread| thread.latency);
-        seen.for_each(|latency| add(&mut untraced, latency));
+        for latency in report.threads.into_iter().map(|thread| thread.latency) {
+            medians.extend(latency.quantile_ns(0.5));
+            add(&mut untraced, latency);
+        }
         if bench.traced {
             let found = self::traced(bench, &config)?;
             match &mut traced {
@@ -58,7 +61,13 @@ pub(super) fn latency(
         let ends = all.quantile_ns(0.5 - half).zip(all.quantile_ns(0.5 + half));
         // A quantile is the middle of a step of the histogram.
         let step = RESOLUTION / 2.0;
-        found.interval_ns = ends.map(|(low, high)| [low * (1.0 - step), high * (1.0 + step)]);
+        let ends = ends.map(|(low, high)| [low * (1.0 - step), high * (1.0 + step)]);
+        // The speed of a machine changes between rounds by more than chance makes of one.
+        let least = |low: f64| medians.iter().copied().fold(low, f64::min);
+        let most = |high: f64| medians.iter().copied().fold(high, f64::max);
+        found.interval_ns = ends.map(|[low, high]| [least(low), most(high)]);
+        found.mean_ns = all.mean_ns();
+        found.p99_ns = all.quantile_ns(0.99);
     }
     if let Some(traced) = traced {
         add_phases(&mut found, &traced);
@@ -154,14 +163,14 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         .iter()
         .map(|parts| f64::from(parts.all_events()))
         .sum::<f64>()
-        / count;
+        / count
+        + 0.0;
     let median_ns = traced
         .latency
         .as_ref()
         .and_then(|latency| latency.quantile_ns(0.5));
     let median_ns = median_ns.unwrap_or_default();
     let cost = measured::TracingCost::between(found.latency_ns, median_ns, events);
-    let doubt = doubt(found.latency_ns, median_ns, traced.parts.ios.len());
     let mean = |of: &dyn Fn(&measured::Parts) -> f64| {
         middle.iter().map(|parts| of(parts)).sum::<f64>() / count
     };
@@ -174,6 +183,9 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
     };
     let parts: Vec<measured::Part> = passed.iter().map(part).collect();
     let phases: BTreeMap<Phase, f64> = passed.into_iter().zip(cost.without(&parts)).collect();
+    let sum: f64 = phases.values().sum();
+    let doubt = doubt(found.latency_ns, median_ns, traced.parts.ios.len());
+    let doubt = doubt.or_else(|| apart(sum, found.latency_ns));
     let none = phases.iter().filter(|(_, time)| **time <= 0.0);
     let hidden = none.map(|(phase, _)| phase.words().to_owned()).collect();
     let phases = phases.into_iter().filter(|(_, time)| *time > 0.0);

@@ -41,6 +41,7 @@ pub struct Measurement {
 pub fn measure(options: &MeasureOptions, part: &dyn Fn(&str)) -> Result<Measurement, MeasureError> {
     let clock = ClockFacts::measure();
     let mut bench = Bench::new(options, &clock)?;
+    bench.reaches_the_drive()?;
     let untraced = traced::obstacle(&bench);
     bench.traced = untraced.is_none();
     let mut samples = Vec::new();
@@ -71,10 +72,11 @@ pub fn measure(options: &MeasureOptions, part: &dyn Fn(&str)) -> Result<Measurem
     report.copy = or_missing(copy::copy(&bench), "copies", &mut report.missing)?.flatten();
     bench.go_on()?;
     scaling::scaling(&bench, &mut report, part)?;
+    bench.unchanged()?;
     if report.latency.is_empty() && report.costs.is_empty() && report.scaling.is_empty() {
-        return Err(MeasureError::Nothing(
-            report.missing.into_iter().next().unwrap_or_default(),
-        ));
+        // The last reason is that of reads; the first may be that of tracing.
+        let last = report.missing.pop().unwrap_or_default();
+        return Err(MeasureError::Nothing(last));
     }
     report.others = bench.others.others();
     Ok(Measurement { report, samples })
