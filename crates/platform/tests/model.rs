@@ -7,14 +7,6 @@ use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Subject, T
 use fathom_platform::{Charged, Clocks, HostWork, Interface, Platform, Processors, Target};
 use std::collections::BTreeMap;
 
-pub(crate) const INTERFACES: [Interface; 5] = [
-    Interface::Pread,
-    Interface::Libaio,
-    Interface::IoUring,
-    Interface::IoUringPolled,
-    Interface::IoUringSqThread,
-];
-
 pub(crate) fn info() -> DeviceInfo {
     DeviceInfo {
         name: "drive".into(),
@@ -139,7 +131,7 @@ fn an_unloaded_read_takes_the_sum_of_its_layers_and_sleeps_meanwhile() {
 /// The clocks of all layers, with the idle ones, are the time of all processors.
 #[test]
 fn no_clock_is_lost() {
-    for interface in INTERFACES {
+    for interface in Interface::ALL {
         let spec = Platform {
             interface,
             cores: 3,
@@ -367,7 +359,7 @@ fn asynchronous_io_takes_the_context_switches_away() {
 
 #[test]
 fn it_is_a_device_with_every_interface_and_several_drives() {
-    for interface in INTERFACES {
+    for interface in Interface::ALL {
         for (adapters, drives) in [(1, 1), (2, 3)] {
             let mut spec = Platform {
                 interface,

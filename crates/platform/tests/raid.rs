@@ -1,6 +1,6 @@
 //! RAID 0 in the model of a platform: where requests go, what they cost, and that data stays right.
 
-use crate::model::{INTERFACES, charged, closed, info, near, per_second, platform, read};
+use crate::model::{charged, closed, info, near, per_second, platform, read};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::conformance::{Options, check};
 use fathom_block::devices::{NullDevice, RamDevice};
@@ -87,7 +87,7 @@ fn each_drive_is_asked_for_its_chunks() {
 
 #[test]
 fn it_is_a_device_with_chunks_of_any_length() {
-    for interface in INTERFACES {
+    for interface in Interface::ALL {
         for (stripe, adapters, drives) in [(4, 1, 1), (4, 2, 3), (12, 1, 5), (64, 3, 1)] {
             let mut spec = Platform {
                 interface,

@@ -6,8 +6,7 @@
 use super::stand::{Load, Stand, StandError};
 use crate::replay::RunError;
 use fathom_base::{Bytes, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, Request, Subject};
-use fathom_model::Drive;
+use fathom_block::{Device as _, Subject};
 use fathom_platform::{Charged, Interface, Platform, Processors};
 use fathom_run::{Observer, PlayError, Played, play};
 use fathom_workload::generate::{Config, Generator, Name, Range, Sizes};
@@ -47,7 +46,7 @@ pub(super) fn steady(
     load: Load,
 ) -> Result<Reading, StandError> {
     let all = platform.drives_in_all() as usize;
-    let copies = (0..all).map(|_| Quick::new(stand.drive.clone())).collect();
+    let copies = vec![stand.drive.clone(); all];
     let processors = Processors::new(platform.cores);
     let charged = Charged::new(platform.clone(), copies, processors);
     let mut charged = charged.map_err(RunError::from)?;
@@ -127,46 +126,6 @@ fn generator(stand: &Stand, drives: u32, end: u64, process: u32) -> Result<Gener
         ..Config::of(Name::Uniform)
     };
     Ok(config.generator(stand.seed.wrapping_add(u64::from(process)))?)
-}
-
-/// A drive that remembers the time of its next event: a platform asks each of its drives for it at every event of any.
-struct Quick {
-    drive: Drive,
-    /// `None` if something may have changed it.
-    next: Option<Option<Time>>,
-}
-
-impl Quick {
-    fn new(drive: Drive) -> Self {
-        Self { drive, next: None }
-    }
-}
-
-impl Device for Quick {
-    fn info(&self) -> &DeviceInfo {
-        self.drive.info()
-    }
-
-    fn now(&self) -> Time {
-        self.drive.now()
-    }
-
-    fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        self.next = None;
-        self.drive.submit(request)
-    }
-
-    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        self.next = None;
-        self.drive.wait(until, done);
-    }
-}
-
-impl Subject for Quick {
-    fn next_at(&mut self) -> Option<Time> {
-        let drive = &mut self.drive;
-        *self.next.get_or_insert_with(|| drive.next_at())
-    }
 }
 
 /// The completions that are counted.

@@ -162,12 +162,9 @@ pub(super) fn cores_for(interface: Interface) -> u32 {
 }
 
 fn costs(stand: &Stand, platform: &Platform) -> Result<Vec<Cost>, StandError> {
-    let others = [
-        Interface::Libaio,
-        Interface::IoUring,
-        Interface::IoUringPolled,
-        Interface::IoUringSqThread,
-    ];
+    let others = Interface::ALL
+        .into_iter()
+        .filter(|interface| *interface != Interface::Pread);
     let others = others.map(|interface| Path {
         interface,
         ..Path::default()

@@ -33,6 +33,15 @@ pub enum Interface {
 }
 
 impl Interface {
+    /// All interfaces.
+    pub const ALL: [Self; 5] = [
+        Self::Pread,
+        Self::Libaio,
+        Self::IoUring,
+        Self::IoUringPolled,
+        Self::IoUringSqThread,
+    ];
+
     /// The name in files.
     fn name(self) -> &'static str {
         match self {

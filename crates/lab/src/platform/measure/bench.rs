@@ -4,7 +4,7 @@ use super::background::Background;
 use super::error::MeasureError;
 use super::options::MeasureOptions;
 use fathom_base::Dur;
-use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, ThreadLoad, run};
+use fathom_hostio::load::{Caching, ClockFacts, Engine, LoadConfig, LoadReport, run};
 use fathom_hostio::{HostError, Inspection, Kind, inspect, refuse_memory};
 use fathom_platform::Interface;
 use fathom_report::platform::Path;
@@ -149,35 +149,27 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Refuses a target whose reads do not reach its drive: a preallocated file that was never written, or a compressed one.
+    /// Refuses targets whose reads do not reach their drives: preallocated files that were never written, or compressed ones.
     ///
     /// # Errors
-    /// Also if the target may not be read. Anything else that is wrong with it shows later, and may be so for direct reads only.
-    pub(super) fn reaches_the_drive(&self) -> Result<(), MeasureError> {
-        let config = LoadConfig {
-            time_max: Dur::ms(30),
-            ..self.load(Engine::Pread, Way::Direct)
-        };
-        let report = match self.plain(&config) {
-            Err(error @ MeasureError::Host(HostError::NoPermission { .. })) => return Err(error),
-            Err(MeasureError::Host(_)) => return Ok(()),
-            other => other?,
-        };
-        let sum = |of: &dyn Fn(&ThreadLoad) -> Option<u64>| -> Option<u64> {
-            report.threads.iter().map(of).sum()
-        };
-        let read = sum(&|thread| Some(thread.bytes)).unwrap_or_default();
-        let from_drive = sum(&|thread| thread.usage.device_read_bytes);
-        match (from_drive, self.targets.first()) {
-            (Some(bytes), Some(target)) if (bytes as f64) < REACHED_MIN * read as f64 => {
-                Err(MeasureError::Host(HostError::Unsuitable {
-                    path: target.path.clone(),
-                    what: format!("only {bytes} of {read} bytes read came from its drive"),
-                    advice: "write the file once with data that cannot be compressed (`fallocate` alone leaves it empty)",
-                }))
+    /// Also if a target may not be read. Anything else that is wrong with it shows later, and may be so for direct reads only.
+    pub(super) fn reach_their_drives(&self) -> Result<(), MeasureError> {
+        for target in &self.targets {
+            let config = LoadConfig {
+                targets: vec![target.path.clone()],
+                time_max: Dur::ms(30),
+                ..self.load(Engine::Pread, Way::Direct)
+            };
+            match self.plain(&config) {
+                Err(error @ MeasureError::Host(HostError::NoPermission { .. })) => {
+                    return Err(error);
+                }
+                Err(MeasureError::Host(_)) => {}
+                Err(error) => return Err(error),
+                Ok(report) => reaches(&target.path, &report)?,
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Refuses targets that have changed their size since the beginning.
@@ -212,6 +204,20 @@ impl<'a> Bench<'a> {
             true => Err(MeasureError::Interrupted),
             false => Ok(()),
         }
+    }
+}
+
+/// Refuses a target if the kernel counted less from its drive than was read.
+fn reaches(path: &std::path::Path, report: &LoadReport) -> Result<(), HostError> {
+    let read: u64 = report.threads.iter().map(|thread| thread.bytes).sum();
+    let counted = report.threads.iter().map(|t| t.usage.device_read_bytes);
+    match counted.sum::<Option<u64>>() {
+        Some(bytes) if (bytes as f64) < REACHED_MIN * read as f64 => Err(HostError::Unsuitable {
+            path: path.to_owned(),
+            what: format!("only {bytes} of {read} bytes read came from its drive"),
+            advice: "write the file once with data that cannot be compressed (`fallocate` alone leaves it empty)",
+        }),
+        _ => Ok(()),
     }
 }
 

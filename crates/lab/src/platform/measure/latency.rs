@@ -164,6 +164,7 @@ fn add_phases(found: &mut Latency, traced: &Traced) {
         .map(|parts| f64::from(parts.all_events()))
         .sum::<f64>()
         / count
+        // The sum of nothing is -0.
         + 0.0;
     let median_ns = traced
         .latency

@@ -41,7 +41,7 @@ pub struct Measurement {
 pub fn measure(options: &MeasureOptions, part: &dyn Fn(&str)) -> Result<Measurement, MeasureError> {
     let clock = ClockFacts::measure();
     let mut bench = Bench::new(options, &clock)?;
-    bench.reaches_the_drive()?;
+    bench.reach_their_drives()?;
     let untraced = traced::obstacle(&bench);
     bench.traced = untraced.is_none();
     let mut samples = Vec::new();

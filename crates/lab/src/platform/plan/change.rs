@@ -19,14 +19,7 @@ pub(super) struct Changed {
 
 /// The changes of a platform that may help. `block_max` is the longest I/O that the drive takes.
 pub(super) fn changes(platform: &Platform, block: u64, block_max: u64) -> Vec<Changed> {
-    let interfaces = [
-        Interface::Pread,
-        Interface::Libaio,
-        Interface::IoUring,
-        Interface::IoUringPolled,
-        Interface::IoUringSqThread,
-    ];
-    let others = interfaces.into_iter();
+    let others = Interface::ALL.into_iter();
     let others = others.filter(|to| *to != platform.interface);
     let mut all: Vec<Changed> = others.map(|to| with_interface(platform, to)).collect();
     if platform.interrupts.count == 1 && platform.interface != Interface::IoUringPolled {
