@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(clock.time_of(u64::MAX), Dur(6_295_817_090_003_259_937));
         assert!("0GHz".parse::<Frequency>().is_err());
         let said = "3".parse::<Frequency>().unwrap_err().to_string();
-        assert_eq!(said, "`3` has no unit: give one, such as 3GHz");
+        assert_eq!(said, "`3` has no unit: give one, such as 3GHz or 3MHz");
     }
 
     #[test]

@@ -426,6 +426,7 @@ fn a_wrong_platform_is_refused_with_its_key() {
         made.map(drop).unwrap_err().to_string()
     };
     assert!(said(|p| p.cores = 0).starts_with("`cores` is 0: must be at least 1"));
+    assert!(said(|p| p.clock = ghz(1_001)).starts_with("`clock` is 1001GHz: must be at least"));
     assert!(said(|p| p.adapter.iops = Some(0)).starts_with("`adapter.iops` is 0"));
     assert!(said(|p| p.interrupts.count = 0).starts_with("`interrupts.count` is 0"));
     assert!(said(|p| p.interrupts.count = 2).starts_with("`interrupts.time` is 0ns"));

@@ -134,6 +134,7 @@ impl Kind {
                 example: match self.unit {
                     // A length in single bytes is rarely intended.
                     "B" => format!("{bare}B or {}", self.example),
+                    "GHz" => format!("{bare}GHz or {bare}MHz"),
                     unit => format!("{bare}{unit}"),
                 },
             };

@@ -174,9 +174,13 @@ impl Platform {
             self.stripe,
             || "must be a multiple of 4KiB, or 0B without RAID".into(),
         )?;
-        want(self.clock.hertz() >= 1_000_000, "clock", self.clock, || {
-            "must be at least 1MHz".into()
-        })?;
+        let clocks = 1_000_000..=1_000_000_000_000;
+        want(
+            clocks.contains(&self.clock.hertz()),
+            "clock",
+            self.clock,
+            || "must be at least 1MHz and at most 1000GHz".into(),
+        )?;
         self.check_interrupts()?;
         want(self.adapter.iops != Some(0), "adapter.iops", 0, || {
             "must be at least 1; leave it out for an adapter without a ceiling".into()
