@@ -14,6 +14,7 @@
 //! - Host CPU time is zero in a model, unless a layer charges it (`fathom_platform::Charged`).
 //! - A model's time is limited ([`Time::END`]). A request that would end later fails with [`IoErrorKind::EndOfTime`].
 
+use crate::log::DriveLog;
 use fathom_base::{Dur, Time, defaults};
 use std::fmt;
 use std::ops::Range;
@@ -46,6 +47,20 @@ pub struct Tag {
     pub fua: bool,
     /// True if the request bypasses the page cache (`O_DIRECT`), whether or not somebody waits for it.
     pub direct: bool,
+    /// The content of a write without bytes.
+    pub payload: Payload,
+}
+
+/// The content of a write that carries no bytes. A drive that compresses or deduplicates distinguishes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Payload {
+    /// Incompressible bytes that occur nowhere else.
+    #[default]
+    Unique,
+    /// The same incompressible piece of 4 KiB again and again: shrinks where a drive deduplicates.
+    Repeated,
+    /// Zero bytes: shrink where a drive compresses or deduplicates.
+    Zero,
 }
 
 /// One request to a device.
@@ -299,6 +314,11 @@ pub trait Device {
     fn contents(&mut self, _offset: u64, _len: u64) -> Result<Contents, IoError> {
         Ok(Contents::Untold)
     }
+
+    /// Returns the drive's own log; `None` if it has none or does not show it. Requests in flight go on.
+    fn log(&mut self) -> Option<DriveLog> {
+        None
+    }
 }
 
 /// Implements [`Device`] for a pointer to a device.
@@ -319,6 +339,9 @@ macro_rules! pointer {
             }
             fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
                 (**self).contents(offset, len)
+            }
+            fn log(&mut self) -> Option<DriveLog> {
+                (**self).log()
             }
         }
     };

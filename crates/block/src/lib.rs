@@ -13,15 +13,17 @@ pub mod contract;
 pub mod devices;
 pub mod kernel;
 pub mod layers;
+mod log;
 pub mod program;
 pub mod simulated;
 mod subject;
 
 pub use access::Access;
 pub use contract::{
-    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId,
-    Tag,
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Payload, Request,
+    RequestId, Tag,
 };
 pub use devices::{NullDevice, RamDevice};
 pub use layers::{Faulty, Narrow, Noisy};
+pub use log::DriveLog;
 pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};

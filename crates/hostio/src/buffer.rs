@@ -75,6 +75,16 @@ impl Noise {
         }
     }
 
+    /// Fills `bytes` with the same piece of [`ALIGN_BYTES`] incompressible bytes again and again.
+    pub(crate) fn repeat(&self, bytes: &mut [u8]) {
+        for piece in bytes.chunks_mut(ALIGN_BYTES) {
+            let (words, _rest) = piece.as_chunks_mut::<WORD_BYTES>();
+            for (out, word) in words.iter_mut().zip(&self.words) {
+                *out = word.to_ne_bytes();
+            }
+        }
+    }
+
     /// Fills `bytes`. A remainder shorter than a word keeps its content; lengths are whole blocks.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for piece in bytes.chunks_mut(ALIGN_BYTES) {

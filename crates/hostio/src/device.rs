@@ -24,7 +24,7 @@ use crate::ring::Ring;
 use crate::transfer::Transfer;
 use fathom_base::Time;
 use fathom_block::{
-    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request,
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Payload, Request,
 };
 use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
@@ -137,7 +137,11 @@ impl HostDevice {
         let place = &mut buffer.bytes_mut()[..len as usize];
         match (&request.data, request.op) {
             (Some(data), Op::Write) => place.copy_from_slice(data),
-            (None, Op::Write) => self.noise.fill(place),
+            (None, Op::Write) => match request.tag.payload {
+                Payload::Unique => self.noise.fill(place),
+                Payload::Repeated => self.noise.repeat(place),
+                Payload::Zero => place.fill(0),
+            },
             _ => {}
         }
         Ok(Some(buffer))

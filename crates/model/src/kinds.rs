@@ -6,7 +6,7 @@ mod ssd;
 
 use fathom_base::{BadValue, Bytes, Named, SpecError, Time, drive_file};
 use fathom_block::{
-    Busy, Completion, Device, DeviceInfo, DriveStats, QueueWork, Request, Subject, Wear,
+    Busy, Completion, Device, DeviceInfo, DriveLog, DriveStats, QueueWork, Request, Subject, Wear,
 };
 use serde::Deserialize;
 
@@ -188,6 +188,10 @@ macro_rules! kinds {
 
             fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
                 each!(Drive, self, drive => drive.wait(until, done))
+            }
+
+            fn log(&mut self) -> Option<DriveLog> {
+                each!(Drive, self, drive => drive.log())
             }
         }
     };

@@ -1,7 +1,9 @@
 //! Sends requests to a device and checks all responses.
 
 use super::{Breach, Options, Report};
-use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId, Tag};
+use crate::{
+    Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Payload, Request, RequestId, Tag,
+};
 use fathom_base::{Dur, Rng, Time};
 use std::collections::BTreeMap;
 
@@ -153,6 +155,7 @@ impl<'a, D: Device> Driver<'a, D> {
             sync: op != Op::Write,
             fua: false,
             direct: false,
+            payload: Payload::Unique,
         };
         if op == Op::Write && self.options.keeps_bytes {
             let (stamp, block) = (self.stamp(request.id), self.block_bytes());

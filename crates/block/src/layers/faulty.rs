@@ -6,7 +6,8 @@
 
 use super::held::Held;
 use crate::{
-    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, RequestId,
+    Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, IoErrorKind, Op, Request,
+    RequestId,
 };
 use fathom_base::{Rng, Time};
 use std::collections::BTreeMap;
@@ -98,6 +99,10 @@ impl<D: Device> Device for Faulty<D> {
 
     fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
         self.held.inner.contents(offset, len)
+    }
+
+    fn log(&mut self) -> Option<DriveLog> {
+        self.held.inner.log()
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -2,7 +2,7 @@
 //!
 //! It queues nothing: excess requests are returned ([`Busy`]), as by a device with a shorter queue.
 
-use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Request};
+use crate::{Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Request};
 use fathom_base::Time;
 use std::num::NonZeroU32;
 
@@ -65,5 +65,9 @@ impl<D: Device> Device for Narrow<D> {
 
     fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
         self.inner.contents(offset, len)
+    }
+
+    fn log(&mut self) -> Option<DriveLog> {
+        self.inner.log()
     }
 }

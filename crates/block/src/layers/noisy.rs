@@ -5,7 +5,9 @@
 //! source determines the whole latency: a drive without a mechanism.
 
 use super::held::Held;
-use crate::{Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Request, RequestId};
+use crate::{
+    Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId,
+};
 use fathom_base::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -55,6 +57,10 @@ impl<D: Device, L: Latencies> Device for Noisy<D, L> {
 
     fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {
         self.held.inner.contents(offset, len)
+    }
+
+    fn log(&mut self) -> Option<DriveLog> {
+        self.held.inner.log()
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -3,7 +3,7 @@
 use super::{BlockQueue, Part, Place, WHOLE, pool, stats};
 use crate::{Era, Merging};
 use fathom_base::Time;
-use fathom_block::{Busy, Completion, Device, Op, Request, RequestId, Tag};
+use fathom_block::{Busy, Completion, Device, Op, Payload, Request, RequestId, Tag};
 
 impl<D: Device> BlockQueue<D> {
     /// Dispatches until the drive is full or nothing is ready.
@@ -61,6 +61,15 @@ impl<D: Device> BlockQueue<D> {
         let parts = piece.parts.iter();
         let stretches = parts.map(|part| self.parents.get(part.parent)?.bytes(part));
         let data: Option<Vec<&[u8]>> = stretches.collect();
+        let mut payloads = piece.parts.iter().filter_map(|part| {
+            let parent = self.parents.get(part.parent)?;
+            Some(parent.request.tag.payload)
+        });
+        let first = payloads.next().unwrap_or_default();
+        let payload = match payloads.all(|other| other == first) {
+            true => first,
+            false => Payload::default(),
+        };
         Some(Request {
             id: RequestId(u64::from(io.key.0)),
             op: io.op,
@@ -71,6 +80,7 @@ impl<D: Device> BlockQueue<D> {
                 sync: io.sync,
                 fua: io.fua,
                 direct: false,
+                payload,
             },
             data: data.map(|data| data.concat().into_boxed_slice()),
         })

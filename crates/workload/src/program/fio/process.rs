@@ -16,7 +16,7 @@ use asked::Asked;
 use fathom_base::{Rng, Time};
 use fathom_block::Access;
 use fathom_block::program::{Done, Next, Request};
-use fathom_block::{Op, Tag};
+use fathom_block::{Op, Payload, Tag};
 
 /// Wait for the next completion.
 const WAIT: Next = Next::Wait(Time::MAX);
@@ -317,6 +317,7 @@ impl Process {
                 sync: matches!(op, Op::Read | Op::Flush) || self.job.ioengine == Engine::Sync,
                 fua: op == Op::Write && self.job.flushes.sync,
                 direct: matches!(op, Op::Read | Op::Write),
+                payload: Payload::Unique,
             },
             asked,
             counts: self.counts(),
