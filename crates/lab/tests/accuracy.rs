@@ -122,7 +122,7 @@ fn misses(results: &Results) -> String {
 
 #[test]
 fn a_few_narrow_drives() {
-    let plan = plan(Family::Narrow, cases(6, 12), &Parameter::ALL);
+    let plan = plan(Family::Narrow, cases(6, 12), &Parameter::PAPERS);
     let results = run(&plan, &Unwatched).unwrap();
     is_whole(&results, &plan);
     let all = &tally(&results)[0].all;
@@ -136,7 +136,7 @@ fn a_few_narrow_drives() {
 /// Every synthetic kind of noise once, the recorded one four times; in the long form twice as often.
 #[test]
 fn little_is_found_where_there_is_noise_alone() {
-    let plan = plan(Family::Noise, cases(8, 16), &Parameter::ALL);
+    let plan = plan(Family::Noise, cases(8, 16), &Parameter::PAPERS);
     let results = run(&plan, &Unwatched).unwrap();
     is_whole(&results, &plan);
     let tallies = tally(&results);

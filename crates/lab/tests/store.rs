@@ -20,12 +20,16 @@ fn meta(modelled: bool) -> RecordMeta {
         fathom: "0.1.0".into(),
         seed: 7,
         method: Method::Robust,
-        parameters: Parameter::ALL.to_vec(),
+        parameters: Parameter::PAPERS.to_vec(),
         read_only: false,
         budget_bytes: Some(1 << 30),
         budget_ns: None,
         cheapest_first: false,
         region: Some([0, 1 << 30]),
+        level: fathom_probe::Level::Full,
+        fitting: false,
+        look: None,
+        log: None,
         thin: 1,
         target: Target {
             name: "model:ssd-a".into(),
@@ -49,6 +53,7 @@ fn record_of(mut samples: Vec<Sample>, steps: usize, modelled: bool) -> Record {
             bytes_written: i,
             ..Cost::default()
         },
+        logs: Vec::new(),
     };
     Record {
         meta: meta(modelled),
@@ -60,7 +65,7 @@ fn record_of(mut samples: Vec<Sample>, steps: usize, modelled: bool) -> Record {
 fn sample(i: u64) -> Sample {
     Sample {
         step: (i % 3) as u32,
-        parameter: Parameter::ALL[(i % 7) as usize],
+        parameter: Parameter::PAPERS[(i % 7) as usize],
         series: [Series::SWEEP, Series::RANDOM_READ, Series::FULL_BUFFER][(i % 3) as usize],
         x: i << 12,
         rep: (i % 5) as u32,
@@ -99,6 +104,7 @@ fn profile() -> Profile {
         ..estimate.clone()
     };
     Profile {
+        skipped: Default::default(),
         fathom: meta.fathom,
         seed: meta.seed,
         method: meta.method,
@@ -178,7 +184,7 @@ fn a_value_of_every_unit_comes_back() {
     let answers = values
         .iter()
         .map(|(value, _)| Estimate::identified(value.clone(), "found"));
-    let parameters = Parameter::ALL.into_iter().zip(answers).collect();
+    let parameters = Parameter::PAPERS.into_iter().zip(answers).collect();
     let profile = Profile {
         parameters,
         ..profile()

@@ -1,6 +1,6 @@
 //! The description of a parameter: its unit, question, documentation page, methods and figures.
 
-use crate::{Method, Parameter, Probe, Series, Unit};
+use crate::{Look, Method, Parameter, Probe, Series, Unit};
 
 /// The description of a parameter, except its name, which is in the list of [`Parameter`].
 pub struct About {
@@ -20,17 +20,20 @@ pub struct About {
     pub figures: &'static [Figure],
     /// The robust method.
     pub robust: &'static dyn Probe,
-    /// The method of a paper, as printed, if a paper prints one.
-    pub paper: Option<&'static dyn Probe>,
+    /// The other methods: those of a paper as printed, and rules in use elsewhere.
+    pub rules: &'static [(Method, &'static dyn Probe)],
+    /// Whether the question fits a drive, after a first look at it. The text says why not; it follows "skipped: ".
+    pub fits: fn(&Look) -> Result<(), &'static str>,
 }
 
 impl About {
     /// Returns the probe of a method, if it has one.
     pub fn probe(&self, method: Method) -> Option<&'static dyn Probe> {
-        match method {
-            Method::Robust => Some(self.robust),
-            Method::Paper => self.paper,
+        if method == Method::Robust {
+            return Some(self.robust);
         }
+        let mut rules = self.rules.iter();
+        rules.find(|(of, _)| *of == method).map(|(_, probe)| *probe)
     }
 
     /// Returns its summary in one line: the title of its page, after the name.
@@ -122,6 +125,14 @@ pub enum X {
     WrittenBefore,
     /// A size whose multiples are tried.
     Multiples,
+    /// The number of requests in flight.
+    Depth,
+    /// The length of the area that requests are spread over, in bytes.
+    Span,
+    /// The distance between two requests, in bytes.
+    Distance,
+    /// The time since the beginning of a measurement, in nanoseconds.
+    Elapsed,
     /// Not used: the samples are drawn over their offset. If a size was found, its units are laid over one another.
     Place {
         /// Whether only the samples of the last step are drawn.

@@ -1,7 +1,7 @@
 //! The configuration of a run, and the check that a drive can be measured with it.
 
 use crate::error::{REGION_BLOCKS_MIN, REGION_BYTES_MIN, RunError};
-use crate::record::Target;
+use crate::record::{Level, Target};
 use crate::{Method, Parameter, RecordMeta};
 use fathom_base::{Dur, defaults};
 use fathom_block::DeviceInfo;
@@ -16,7 +16,11 @@ defaults! {
         /// The method.
         pub method: Method = Method::default(),
         /// The parameters to measure. Those that they need ([`crate::Probe::after`]) are added; [`crate::plan`] sets the order.
-        pub parameters: Vec<Parameter> = Parameter::ALL.to_vec(),
+        pub parameters: Vec<Parameter> = Parameter::PAPERS.to_vec(),
+        /// Whether a first look at the drive decides which of the parameters are measured.
+        pub fitting: bool = false,
+        /// How much time and how many bytes a probe may take.
+        pub level: Level = Level::default(),
         /// Whether the run must write nothing.
         pub read_only: bool = false,
         /// The most bytes to write; no limit if absent.

@@ -7,7 +7,9 @@
 //! Code that reads a record selects samples by their [`Series`]: `ALIGNED`, `SHIFTED`, `RANDOM`, `RANDOM_READ`,
 //! `SEQUENTIAL_READ`, `MISS`, `HIT`, `EMPTY_BUFFER`, `FULL_BUFFER`, `FLUSH_AFTER`, `SCATTERED`, `CONSECUTIVE`, `REWRITE`,
 //! `DISTINCT`, `PLACE`, `ACROSS`, `STREAM_ACROSS`, `STREAM_WITHIN` and others. A custom step makes its requests through
-//! [`Io`], one after the other or several in flight ([`Io::read_queued`]).
+//! [`Io`], one after the other or several in flight ([`Io::read_queued`]). [`Io::serve`] times each request of a closed or
+//! open loop, for [`Io::sample_served`]; [`Io::payload`] and [`Io::write_through`] set the mode of writes; [`Io::log`] asks
+//! for the drive's own log.
 //!
 //! ```
 //! use fathom_base::Dur;
@@ -29,6 +31,7 @@ mod catalog;
 mod config;
 pub mod cost;
 mod error;
+mod look;
 mod paper;
 mod parameters;
 pub mod plan;
@@ -48,9 +51,9 @@ pub use about::About;
 pub use parameters::Parameter;
 pub use probe::{Answers, Probe};
 pub use profile::{Estimate, Profile, Verdict};
-pub use record::{Cost, Method, Record, RecordMeta, Sample, Step};
+pub use record::{Cost, Level, Look, Method, Record, RecordMeta, Sample, Step};
 pub use run::{RunConfig, RunError};
 pub use series::Series;
-pub use session::{Io, Observer, Progress, Session, Stop, Unobserved};
+pub use session::{Ask, Io, Observer, Progress, Served, Session, Stop, Unobserved};
 pub use space::Space;
 pub use value::{Unit, Value};

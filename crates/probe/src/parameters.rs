@@ -55,6 +55,17 @@ macro_rules! parameter {
 for_each_parameter!(parameter);
 
 impl Parameter {
+    /// The parameters of the papers (`parameter-aware-io` 4, `greedy-space` IV.A).
+    pub const PAPERS: [Parameter; 7] = [
+        Parameter::ClusteredPage,
+        Parameter::ClusteredBlock,
+        Parameter::LogicalBlock,
+        Parameter::ReadBuffer,
+        Parameter::WriteBuffer,
+        Parameter::Prefetch,
+        Parameter::WritePolicy,
+    ];
+
     /// Returns the parameter with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|p| p.name() == name)

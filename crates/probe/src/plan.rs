@@ -10,7 +10,7 @@
 
 use crate::config::RunConfig;
 use crate::reach::Needed;
-use crate::{Method, Parameter, Probe, Space};
+use crate::{Method, Parameter, Probe, Space, look};
 use fathom_block::DeviceInfo;
 use std::ops::Range;
 
@@ -38,6 +38,8 @@ pub struct Part {
 pub struct Plan {
     /// The parts, in the order in which they are measured.
     pub parts: Vec<Part>,
+    /// The most bytes that the first look at the drive writes.
+    pub(crate) look_bytes: u64,
     /// The user's budget, in bytes; `None` without a limit.
     budget_bytes: Option<u64>,
 }
@@ -59,6 +61,7 @@ impl Plan {
             region: config.region.clone().unwrap_or(0..info.capacity_bytes),
             block_bytes: u64::from(info.logical_block_bytes).max(1),
             thin: config.thin.max(1),
+            level: config.level,
         };
         let writes = !(config.read_only || info.read_only);
         let of = |parameter| Asked::of(parameter, config.method);
@@ -80,6 +83,10 @@ impl Plan {
         });
         Self {
             parts: parts.collect(),
+            look_bytes: match config.fitting && writes {
+                true => look::bound(&space),
+                false => 0,
+            },
             budget_bytes: config.budget_bytes,
         }
     }
@@ -117,10 +124,15 @@ impl Plan {
             part.prepares_bytes.saturating_add(part.fruitless_bytes)
         });
         Announcement {
-            expected_bytes: sum(self.reached(), &|part| part.needs().expected).max(fruitless),
+            expected_bytes: sum(self.reached(), &|part| part.needs().expected)
+                .max(fruitless)
+                .saturating_add(self.look_bytes)
+                .min(most),
             bound_bytes: sum(&self.parts, &|part| {
                 part.prepares_bytes.saturating_add(part.bound_bytes)
-            }),
+            })
+            .saturating_add(self.look_bytes)
+            .min(most),
         }
     }
 }
@@ -274,7 +286,7 @@ mod tests {
     #[test]
     fn without_a_budget_all_share_one_preparation_in_the_usual_order() {
         let plan = plan(None);
-        assert_eq!(order(&plan), Parameter::ALL);
+        assert_eq!(order(&plan), Parameter::PAPERS);
         assert!(plan.parts.iter().all(|part| part.region == (0..64 * GIB)));
         let prepared: Vec<u64> = plan.parts.iter().map(|p| p.prepares_bytes).collect();
         assert_eq!(prepared, [2 * GIB, 0, 0, 0, 0, 0, 0]);

@@ -194,4 +194,7 @@ pub struct Profile {
     pub cost: Cost,
     /// The answer of each parameter.
     pub parameters: BTreeMap<Parameter, Estimate>,
+    /// The parameters that were not measured because the question does not fit the drive, with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped: BTreeMap<Parameter, String>,
 }

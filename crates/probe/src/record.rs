@@ -4,6 +4,7 @@
 //! a step. This module does no file I/O (`fathom-lab` does).
 
 use crate::{Parameter, Series};
+use fathom_block::DriveLog;
 use serde::{Deserialize, Serialize};
 
 /// How parameters are measured: with robust statistics (the default), or by the papers' procedures as printed.
@@ -19,6 +20,23 @@ pub enum Method {
     Paper,
 }
 
+/// How much time and how many bytes a probe may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// At most two minutes and 4 GiB written for the whole run; each probe measures as little as gives an answer.
+    Quick,
+    /// As long as each probe takes.
+    #[default]
+    Full,
+}
+
+impl Level {
+    fn is_full(&self) -> bool {
+        *self == Level::Full
+    }
+}
+
 /// The operation that a sample timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,6 +49,10 @@ pub enum Timed {
     WriteFlush,
     /// A flush.
     Flush,
+    /// A write that is durable when it completes (forced unit access).
+    WriteThrough,
+    /// A trim.
+    Trim,
 }
 
 /// One measurement.
@@ -89,6 +111,9 @@ pub struct Step {
     pub name: String,
     /// The cost of the step.
     pub cost: Cost,
+    /// What the drive's own log said during the step, in order of time; at the end of a parameter, what it said then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<DriveLog>,
 }
 
 /// The measured drive, as it describes itself.
@@ -117,6 +142,33 @@ pub struct Target {
 
 fn as_printed() -> u32 {
     1
+}
+
+/// What a first look at a drive found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The largest number of requests in flight.
+    pub queue_depth: u32,
+    /// Whether the drive reports that it supports TRIM.
+    pub trim: bool,
+    /// Whether it has a head that seeks, if it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotational: Option<bool>,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+    /// The length of the region to measure, in bytes.
+    pub region_bytes: u64,
+    /// The time of small writes at random places, with the flush after them, in percent of that of the same writes in order.
+    /// Median of the rounds; absent if nothing may be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scatter_percent: Option<u64>,
+    /// The median latency of a small random read at depth 1, in nanoseconds.
+    pub read_ns: u64,
+    /// The rate of small random reads at depth 32, or at the drive's own depth if that is less, in percent of the rate at
+    /// depth 1.
+    pub gain_percent: u64,
+    /// What the look cost.
+    pub cost: Cost,
 }
 
 /// The settings of a run, enough to repeat it.
@@ -149,6 +201,18 @@ pub struct RecordMeta {
     /// the default under a budget.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cheapest_first: bool,
+    /// How much time and how many bytes a probe may take.
+    #[serde(default, skip_serializing_if = "Level::is_full")]
+    pub level: Level,
+    /// Whether only the parameters that fit the drive are measured.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fitting: bool,
+    /// What the first look at the drive found, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look: Option<Look>,
+    /// What the drive's own log said when the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<DriveLog>,
     /// The measured drive.
     pub target: Target,
     /// Whether the run finished.

@@ -8,7 +8,7 @@ use crate::plan::{Part, Plan, prepared, wanted};
 use crate::reach::{Needed, Reach};
 use crate::record::Target;
 use crate::robust::prepare;
-use crate::{Observer, Record, RecordMeta, Session, Stop};
+use crate::{Look, Observer, Parameter, Record, RecordMeta, Session, Stop, look};
 use fathom_block::{Device, DeviceInfo};
 
 pub use crate::config::{RunConfig, check};
@@ -52,11 +52,25 @@ pub fn run(
     let plan = Plan::of(config, device.info());
     let bound = plan.announcement().bound_bytes;
     let meta = meta(config, device.info());
+    let seen = previous
+        .as_ref()
+        .and_then(|record| record.meta.look.clone());
     let mut session = Session::open(device, observer, meta, previous, bound)?;
     let mut reach = Reach::default();
-    for part in &plan.parts {
+    for (number, part) in plan.parts.iter().enumerate() {
         let parameter = part.parameter;
-        match measure(&mut session, part, &mut reach) {
+        let looked = match number == 0 && config.fitting {
+            true => first_look(&mut session, seen.clone()),
+            false => Ok(()),
+        };
+        let done = looked.and_then(|()| match unfit(&session, parameter) {
+            Some(why) => {
+                session.skip(parameter, why);
+                Ok(())
+            }
+            None => measure(&mut session, part, &mut reach),
+        });
+        match done {
             Ok(()) => {}
             Err(Stop::Interrupted) => return Ok(session.finish(Some(parameter))),
             Err(stop) => {
@@ -69,6 +83,27 @@ pub fn run(
         }
     }
     Ok(session.finish(None))
+}
+
+/// Looks at the drive before the first parameter. A run that resumes on a real drive keeps what it saw. A look that the
+/// budget does not allow is left out, and every question is asked.
+fn first_look(session: &mut Session<'_>, seen: Option<Look>) -> Result<(), Stop> {
+    let seen = match seen.filter(|_| !session.info().modelled) {
+        Some(look) => Ok(look),
+        None => look::look(session),
+    };
+    match seen {
+        Ok(look) => session.saw(look),
+        Err(stop) if stop.ends_run() => return Err(stop),
+        Err(_) => {}
+    }
+    Ok(())
+}
+
+/// Returns why the question of a parameter does not fit the drive, if a look at it says so.
+fn unfit(session: &Session<'_>, parameter: Parameter) -> Option<&'static str> {
+    let look = session.record().meta.look.as_ref()?;
+    (parameter.about().fits)(look).err()
 }
 
 /// Measures one parameter. An error ends the run.
@@ -136,6 +171,10 @@ fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
         thin: config.thin.max(1),
         target: config.target.clone().unwrap_or_else(|| target_of(info)),
         cheapest_first: config.cheapest_first(),
+        level: config.level,
+        fitting: config.fitting,
+        look: None,
+        log: None,
         complete: false,
     }
 }

@@ -4,12 +4,23 @@ use crate::plan;
 use crate::session::{Ending, marks};
 use crate::{Cost, Estimate, Method, Parameter, Probe, Profile, Record, Space, Verdict};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Returns the answers of all parameters of a record. Needs no drive.
 pub fn solve(record: &Record) -> Profile {
     let parameters = plan::in_order(&record.meta.parameters);
     let mut cost = Cost::default();
     record.steps.iter().for_each(|step| cost += step.cost);
+    if let Some(look) = &record.meta.look {
+        cost += look.cost;
+    }
+    let skipped: BTreeMap<Parameter, String> = parameters
+        .iter()
+        .filter_map(|parameter| match marks::ending(record, *parameter) {
+            Ending::Skipped(why) => Some((*parameter, why)),
+            _ => None,
+        })
+        .collect();
     Profile {
         fathom: record.meta.fathom.clone(),
         seed: record.meta.seed,
@@ -18,8 +29,10 @@ pub fn solve(record: &Record) -> Profile {
         cost,
         parameters: parameters
             .into_iter()
+            .filter(|parameter| !skipped.contains_key(parameter))
             .map(|parameter| (parameter, answer(record, parameter)))
             .collect(),
+        skipped,
     }
 }
 
@@ -32,6 +45,7 @@ pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
         (None, _) => inconclusive("this method has no probe for it"),
         (Some(probe), Ending::Whole) => solved(probe, record),
         (Some(_), Ending::Stopped(reason)) => inconclusive(&reason),
+        (Some(_), Ending::Skipped(reason)) => inconclusive(&format!("skipped: {reason}")),
         (Some(_), Ending::Open) => {
             inconclusive("the run ended before this was measured; resume it")
         }

@@ -1,6 +1,6 @@
 //! The part of a drive that may be measured, as known before any measurement: enough to bound the bytes that a probe writes.
 
-use crate::record::Record;
+use crate::record::{Level, Record};
 use std::ops::Range;
 
 /// The most of a drive that robust probes use, in bytes: enough for a hundred blocks of the largest size that they look for.
@@ -15,6 +15,8 @@ pub struct Space {
     pub block_bytes: u64,
     /// By how much the papers' grids are thinned; at least 1.
     pub thin: u32,
+    /// How much time and how many bytes a probe may take.
+    pub level: Level,
 }
 
 impl Space {
@@ -29,6 +31,7 @@ impl Space {
             region,
             block_bytes: u64::from(target.logical_block_bytes).max(1),
             thin: record.meta.thin.max(1),
+            level: record.meta.level,
         }
     }
 

@@ -173,7 +173,7 @@ fn a_spent_budget_can_be_raised_on_a_real_drive() {
 fn a_read_only_run_writes_nothing_and_measures_what_it_can() {
     let config = config_with(|c| {
         c.read_only = true;
-        c.parameters = Parameter::ALL.to_vec();
+        c.parameters = Parameter::PAPERS.to_vec();
     });
     let mut device = drive();
     let record = measure(&mut device, &config, None);
@@ -303,7 +303,7 @@ fn a_drive_of_long_logical_blocks_is_asked_for_whole_ones() {
     device.info.logical_block_bytes = block;
     let config = config_with(|c| {
         c.method = Method::Robust;
-        c.parameters = Parameter::ALL.to_vec();
+        c.parameters = Parameter::PAPERS.to_vec();
     });
     let record = measure(&mut device, &config, None);
     assert!(record.meta.complete);
@@ -338,7 +338,7 @@ fn a_region_that_is_none_is_refused_and_one_that_is_is_kept() {
     let region = 2 * MIB..6 * MIB;
     let config = config_with(|c| {
         c.region = Some(region.clone());
-        c.parameters = Parameter::ALL.to_vec();
+        c.parameters = Parameter::PAPERS.to_vec();
     });
     let mut device = drive();
     let record = measure(&mut device, &config, None);

@@ -124,7 +124,7 @@ fn chart(
             interval(figure, axis, estimate),
         ),
         outside: outside(heights().filter(hidden).count(), heights().count()),
-        x: horizontal(axis, x_title(figure.x), &places),
+        x: horizontal(axis, figure.x, &places),
         y,
         marks: marks(figure, axis, estimate, &places),
         series: drawn_series(&lines, axis, figure, &places),
@@ -147,6 +147,10 @@ fn x_title(x: X) -> &'static str {
         X::WrittenBefore => "bytes written before",
         X::Multiples => "size whose multiples are tried",
         X::Place { .. } => "place",
+        X::Depth => "requests in flight",
+        X::Span => "area that requests are spread over",
+        X::Distance => "distance",
+        X::Elapsed => "time",
     }
 }
 
@@ -171,6 +175,9 @@ fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
     let [low, high] = [x.first(), x.last()].map(|end| end.copied().unwrap_or(0));
     let upper_half = x.iter().filter(|v| **v > low + (high - low) / 2).count();
     let crowded_low = x.len() > 3 && upper_half * 4 < x.len();
+    if figure.x == X::Elapsed {
+        return Axis::Linear;
+    }
     if low > 0 && (figure.measure == Measure::Throughput || crowded_low) {
         Axis::Log2
     } else {
@@ -178,14 +185,17 @@ fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
     }
 }
 
-fn horizontal(axis: Axis, title: &str, places: &BTreeSet<u64>) -> chart::Axis {
+fn horizontal(axis: Axis, x: X, places: &BTreeSet<u64>) -> chart::Axis {
+    let title = x_title(x);
+    let (unit, name): (Unit, fn(u64) -> String) = match x {
+        X::Depth => (Unit::Number, |depth| depth.to_string()),
+        X::Elapsed => (Unit::Ns, words::duration),
+        _ => (Unit::Bytes, words::bytes),
+    };
     match axis {
-        Axis::Linear => chart::Axis::new(title, Unit::Bytes, Scale::Linear),
-        Axis::Log2 => chart::Axis::new(title, Unit::Bytes, Scale::Log),
-        Axis::Strip => chart::Axis::names(
-            title,
-            places.iter().map(|&size| words::bytes(size)).collect(),
-        ),
+        Axis::Linear => chart::Axis::new(title, unit, Scale::Linear),
+        Axis::Log2 => chart::Axis::new(title, unit, Scale::Log),
+        Axis::Strip => chart::Axis::names(title, places.iter().map(|&x| name(x)).collect()),
     }
 }
 

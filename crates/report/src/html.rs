@@ -105,6 +105,9 @@ fn notices(record: &Record, profile: &Profile) -> Markup {
                  those behind the answers."
             }
         }
+        @for (why, names) in text::skipped(profile) {
+            p.notice { "Skipped: " (names.join(", ")) ": " (why) "." }
+        }
         (chart::without_script())
     }
 }

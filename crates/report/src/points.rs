@@ -13,7 +13,8 @@ pub(crate) const DRAWN_MAX: usize = 2_000;
 pub(crate) fn requests(sample: &Sample, figure: &Figure) -> u64 {
     match figure.x {
         X::Request | X::WrittenBefore => sample.bytes.checked_div(sample.x).unwrap_or(1).max(1),
-        X::Multiples | X::Place { .. } => 1, // `x` is not a request size there
+        // `x` is not a request size there.
+        X::Multiples | X::Place { .. } | X::Depth | X::Span | X::Distance | X::Elapsed => 1,
     }
 }
 

@@ -32,15 +32,23 @@ pub fn summary(profile: &Profile, screen: Screen) -> String {
         out.push_str(&table(&rows, screen));
     }
     out += &format!("\nCost: {}.\n", cost(&profile.cost));
-    let missing: Vec<String> = Parameter::ALL
-        .into_iter()
-        .filter(|p| !profile.parameters.contains_key(p))
-        .map(Parameter::title)
-        .collect();
-    if !missing.is_empty() && !rows.is_empty() {
-        out += &format!("Not measured: {}.\n", missing.join(", "));
+    for (why, names) in skipped(profile) {
+        out += &format!("Skipped: {}: {why}.\n", names.join(", "));
     }
     screen.text(&out)
+}
+
+/// Returns the parameters that were skipped, grouped by the reason, in the order of the first of each group.
+pub(crate) fn skipped(profile: &Profile) -> Vec<(&str, Vec<String>)> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for (parameter, why) in &profile.skipped {
+        let title = parameter.title();
+        match groups.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, names)) => names.push(title),
+            None => groups.push((why, vec![title])),
+        }
+    }
+    groups
 }
 
 /// Returns the screen limited to [`WIDTH`] columns.

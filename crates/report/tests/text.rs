@@ -122,7 +122,7 @@ fn a_value_of_every_unit_is_shown_and_compared() {
         let answers =
             values.map(|(low, high)| Estimate::identified(low.clone(), "").between(low, high));
         let mut profile = common::profile(&record);
-        profile.parameters = Parameter::ALL.into_iter().zip(answers).collect();
+        profile.parameters = Parameter::PAPERS.into_iter().zip(answers).collect();
         profile
     };
     let left = of([

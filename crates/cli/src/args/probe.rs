@@ -1,9 +1,9 @@
 //! Arguments of the commands on probes: probe, solve, report, diff.
 
-use super::value::{Budget, budget, endurance, method, parameter, seed};
+use super::value::{Budget, budget, endurance, level, method, parameter, seed};
 use clap::Args;
 use fathom_base::Bytes;
-use fathom_probe::{Method, Parameter};
+use fathom_probe::{Level, Method, Parameter};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -22,14 +22,17 @@ pub(crate) struct ProbeArgs {
     /// Robust statistics, or the papers' procedures as printed [default: robust]
     #[arg(long, value_name = "METHOD", value_parser = method())]
     pub(crate) method: Option<Method>,
-    /// Measure only these parameters, and those that they need
+    /// Measure only these parameters, and those that they need [default: those that fit the drive]
     #[arg(long, value_name = "PARAMETER", value_delimiter = ',', value_parser = parameter())]
     pub(crate) only: Vec<Parameter>,
+    /// How much to measure: `quick` writes at most 4 GiB and takes at most two minutes on the drive's clock [default: full]
+    #[arg(long, value_name = "LEVEL", value_parser = level())]
+    pub(crate) level: Option<Level>,
     /// Write at most so many bytes, or take at most so long on the drive's clock
     #[arg(long, value_name = "BYTES|TIME", value_parser = budget)]
     pub(crate) budget: Option<Budget>,
     /// Go on with an interrupted run
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "seed", "method", "only", "size", "read_only"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "seed", "method", "only", "level", "size", "read_only"])]
     pub(crate) resume: Option<PathBuf>,
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use fathom_base::{BadValue, Bytes, Dur, UnitError};
-use fathom_probe::{Method, Parameter};
+use fathom_probe::{Level, Method, Parameter};
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -108,6 +108,10 @@ where
 
 pub(super) fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
     one_of([("robust", Method::Robust), ("paper", Method::Paper)])
+}
+
+pub(super) fn level() -> impl clap::builder::TypedValueParser<Value = Level> {
+    one_of([("quick", Level::Quick), ("full", Level::Full)])
 }
 
 pub(super) fn parameter() -> impl clap::builder::TypedValueParser<Value = Parameter> {

@@ -102,7 +102,7 @@ fn plan(args: &AccuracyArgs) -> Plan {
         drives: args.drive.map_or(args.drives, |_| 1),
         methods: args.method.to_vec(),
         thin: args.thin,
-        parameters: Parameter::ALL
+        parameters: Parameter::PAPERS
             .into_iter()
             .filter(|parameter| args.only.is_empty() || args.only.contains(parameter))
             .collect(),

@@ -17,6 +17,7 @@ struct Answer<'a> {
     target: &'a Target,
     cost: Cost,
     parameters: BTreeMap<Parameter, Answered<'a>>,
+    skipped: &'a BTreeMap<Parameter, String>,
 }
 
 #[derive(Serialize)]
@@ -66,5 +67,6 @@ pub(crate) fn print(profile: &Profile, json: bool, after: &str) -> Result<(), Fa
             .iter()
             .map(|(parameter, estimate)| (*parameter, estimate.into()))
             .collect(),
+        skipped: &profile.skipped,
     })
 }

@@ -11,9 +11,13 @@ use fathom_lab::store::{self, SetKind};
 use fathom_lab::target::{self, OpenOptions, Opened};
 use fathom_probe::plan as probe;
 use fathom_probe::run::{self, RunConfig, RunError};
-use fathom_probe::{Parameter, Record};
+use fathom_probe::{Level, Method, Parameter, Record};
 use fathom_report::text::human_bytes;
 use std::path::{Path, PathBuf};
+
+/// The most that a quick run writes, in bytes, and the longest that it takes on the drive's clock.
+const QUICK_BYTES: u64 = 4 << 30;
+const QUICK_TIME: Dur = Dur::ms(120_000);
 
 /// A measurement to start or to resume.
 struct Plan {
@@ -104,15 +108,18 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         depth: None,
     };
     let opened = input::target(text)?.open(text, &options)?;
-    let (budget_bytes, budget_time) = budgets(args.budget);
+    let (budget_bytes, budget_time) = limits(args);
+    let method = args.method.unwrap_or_default();
     let config = RunConfig {
         seed,
-        method: args.method.unwrap_or_default(),
-        parameters: if args.only.is_empty() {
-            Parameter::ALL.to_vec()
-        } else {
-            args.only.clone()
+        method,
+        parameters: match args.only.as_slice() {
+            [] => asked(method),
+            only => only.to_vec(),
         },
+        // A rule is applied to every drive, whether it fits or not.
+        fitting: args.only.is_empty() && method == Method::Robust,
+        level: args.level.unwrap_or_default(),
         read_only: args.read_only,
         budget_bytes,
         budget_time,
@@ -125,6 +132,25 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         previous: None,
         out: args.out.clone(),
     })
+}
+
+/// Returns the parameters that a method can measure.
+fn asked(method: Method) -> Vec<Parameter> {
+    let mut all = Parameter::ALL.to_vec();
+    all.retain(|parameter| parameter.about().probe(method).is_some());
+    all
+}
+
+/// Returns the limits of bytes and time: those of the level, or a smaller budget.
+fn limits(args: &ProbeArgs) -> (Option<u64>, Option<Dur>) {
+    let (bytes, time) = budgets(args.budget);
+    match args.level.unwrap_or_default() {
+        Level::Full => (bytes, time),
+        Level::Quick => (
+            Some(bytes.unwrap_or(u64::MAX).min(QUICK_BYTES)),
+            Some(time.unwrap_or(Dur(u64::MAX)).min(QUICK_TIME)),
+        ),
+    }
 }
 
 fn budgets(budget: Option<Budget>) -> (Option<u64>, Option<Dur>) {
@@ -162,6 +188,8 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
         budget_time,
         region: meta.region.map(|[start, end]| start..end),
         thin: meta.thin,
+        level: meta.level,
+        fitting: meta.fitting,
         target: Some(meta.target.clone()),
         ..RunConfig::default()
     }

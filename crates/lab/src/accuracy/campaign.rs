@@ -193,8 +193,9 @@ fn printed_bytes_max(target: &Target, parameter: Parameter) -> u64 {
         region: 0..capacity,
         block_bytes: block,
         thin: 1,
+        level: fathom_probe::Level::Full,
     };
-    let paper = parameter.about().paper;
+    let paper = parameter.about().probe(Method::Paper);
     paper.map_or(0, |probe| probe.bound(&space))
 }
 

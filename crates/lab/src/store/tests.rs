@@ -20,6 +20,7 @@ fn record(seed: u64) -> Record {
         parameter: Parameter::Prefetch,
         name: "sweep".into(),
         cost: Cost::default(),
+        logs: Vec::new(),
     };
     let sample = |i: u64| Sample {
         step: 0,
@@ -44,6 +45,10 @@ fn record(seed: u64) -> Record {
             budget_ns: None,
             cheapest_first: false,
             region: None,
+            level: fathom_probe::Level::Full,
+            fitting: false,
+            look: None,
+            log: None,
             thin: 1,
             target: Target {
                 name: "model:x".into(),
@@ -64,6 +69,7 @@ fn profile(seed: u64) -> Profile {
         method: Method::Robust,
         target: Target::default(),
         cost: Cost::default(),
+        skipped: Default::default(),
         parameters: BTreeMap::new(),
     }
 }

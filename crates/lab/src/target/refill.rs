@@ -31,6 +31,7 @@ pub fn refill(
         // Recorded like a step that was cut short: a cost without a result.
         name: format!("abandoned {}: {SUBJECT}", record.steps.len() + 1),
         cost,
+        logs: Vec::new(),
     });
     Ok(())
 }
@@ -108,6 +109,10 @@ mod tests {
                 budget_ns: None,
                 cheapest_first: false,
                 region: None,
+                level: fathom_probe::Level::Full,
+                fitting: false,
+                look: None,
+                log: None,
                 thin: 1,
                 target: fathom_probe::run::target_of(device.info()),
                 complete: false,
@@ -116,6 +121,7 @@ mod tests {
                 parameter: Parameter::ClusteredPage,
                 name: "end".into(),
                 cost: Cost::default(),
+                logs: Vec::new(),
             }],
             samples: Vec::new(),
         }

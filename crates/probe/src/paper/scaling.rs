@@ -110,6 +110,7 @@ mod tests {
             region: 0..bytes,
             block_bytes: 512,
             thin,
+            level: crate::record::Level::Full,
         }
     }
 

@@ -9,7 +9,7 @@ mod scan;
 
 use crate::about::{Figure, Mark, X};
 use crate::parameters::logical_block::READS;
-use crate::{About, Parameter, Series, Unit};
+use crate::{About, Method, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -20,7 +20,8 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::ClusteredBlock,
-    paper: Some(&paper::ClusteredBlock),
+    rules: &[(Method::Paper, &paper::ClusteredBlock)],
+    fits: crate::look::merges,
 };
 
 const FIGURES: &[Figure] = &[

@@ -8,7 +8,7 @@ mod straddle;
 mod stream;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Series, Unit};
+use crate::{About, Method, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -19,7 +19,8 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::ClusteredPage,
-    paper: Some(&paper::ClusteredPage),
+    rules: &[(Method::Paper, &paper::ClusteredPage)],
+    fits: crate::look::always,
 };
 
 const FIGURES: &[Figure] = &[

@@ -5,7 +5,7 @@ mod paper;
 mod robust;
 
 use crate::about::{Figure, Mark};
-use crate::{About, Parameter, Series, Unit};
+use crate::{About, Method, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -16,7 +16,8 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::LogicalBlock,
-    paper: Some(&paper::LogicalBlock),
+    rules: &[(Method::Paper, &paper::LogicalBlock)],
+    fits: crate::look::merges,
 };
 
 const FIGURES: &[Figure] = &[

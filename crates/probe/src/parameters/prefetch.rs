@@ -4,7 +4,7 @@ mod paper;
 mod robust;
 
 use crate::about::Figure;
-use crate::{About, Series, Unit};
+use crate::{About, Method, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Word,
@@ -15,7 +15,8 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::Prefetch,
-    paper: Some(&paper::PREFETCH),
+    rules: &[(Method::Paper, &paper::PREFETCH)],
+    fits: crate::look::always,
 };
 
 const FIGURES: &[Figure] = &[

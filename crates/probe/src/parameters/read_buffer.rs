@@ -7,7 +7,7 @@ mod robust;
 mod search;
 
 use crate::about::Figure;
-use crate::{About, Series, Unit};
+use crate::{About, Method, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -18,7 +18,8 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::ReadBuffer,
-    paper: Some(&paper::READ_BUFFER),
+    rules: &[(Method::Paper, &paper::READ_BUFFER)],
+    fits: crate::look::always,
 };
 
 const FIGURES: &[Figure] = &[Figure::latency(

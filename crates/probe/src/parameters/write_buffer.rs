@@ -6,7 +6,7 @@ mod paper;
 pub(crate) mod robust;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Series, Unit};
+use crate::{About, Method, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -17,7 +17,8 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::WriteBuffer,
-    paper: Some(&paper::WriteBuffer),
+    rules: &[(Method::Paper, &paper::WriteBuffer)],
+    fits: crate::look::always,
 };
 
 const FIGURES: &[Figure] = &[

@@ -4,7 +4,7 @@ mod paper;
 mod robust;
 
 use crate::about::{Figure, X};
-use crate::{About, Parameter, Series, Unit};
+use crate::{About, Method, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Word,
@@ -15,7 +15,8 @@ pub(crate) const ABOUT: About = About {
     marks: Some(Parameter::WriteBuffer),
     figures: FIGURES,
     robust: &robust::WritePolicy,
-    paper: Some(&paper::WritePolicy),
+    rules: &[(Method::Paper, &paper::WritePolicy)],
+    fits: crate::look::always,
 };
 
 const FIGURES: &[Figure] = &[Figure {

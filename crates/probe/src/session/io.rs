@@ -1,5 +1,7 @@
 //! The operations of a step: timed transfers, idling and samples.
 
+mod single;
+
 use super::limits::Limits;
 use super::observer::{Observer, Progress};
 use super::stop::Stop;
@@ -7,7 +9,7 @@ use super::transfer::{Queue, Span, split};
 use crate::record::Timed;
 use crate::{Cost, Parameter, Sample, Series};
 use fathom_base::{Dur, Rng, Time};
-use fathom_block::{Contents, Device, DeviceInfo, Op};
+use fathom_block::{Contents, Device, DeviceInfo, DriveLog, Op, Tag};
 use std::ops::Range;
 
 /// The most that one transfer of [`Io::fill_sequential`] writes, in bytes: long enough to fill every queue, short enough to
@@ -59,7 +61,17 @@ pub struct Io<'a> {
     began: Time,
     cost: Cost,
     samples: Vec<Sample>,
+    logs: Vec<DriveLog>,
+    tag: Tag,
     last: Option<Timing>,
+}
+
+/// A step that was executed, or cut short.
+pub(super) struct Executed {
+    pub(super) samples: Vec<Sample>,
+    pub(super) logs: Vec<DriveLog>,
+    pub(super) cost: Cost,
+    pub(super) result: Result<(), Stop>,
 }
 
 impl<'a> Io<'a> {
@@ -82,18 +94,24 @@ impl<'a> Io<'a> {
             began,
             cost: Cost::default(),
             samples: Vec::new(),
+            logs: Vec::new(),
+            tag: Tag::default(),
             last: None,
         }
     }
 
-    /// Returns the samples and the cost of the step.
-    pub(super) fn finish(self) -> (Vec<Sample>, Cost) {
+    /// Ends the step.
+    pub(super) fn finish(self, result: Result<(), Stop>) -> Executed {
         let device_ns = self.now().since(self.began).0;
-        let cost = Cost {
-            device_ns,
-            ..self.cost
-        };
-        (self.samples, cost)
+        Executed {
+            samples: self.samples,
+            logs: self.logs,
+            cost: Cost {
+                device_ns,
+                ..self.cost
+            },
+            result,
+        }
     }
 
     /// Returns what the drive reports about itself.
@@ -156,9 +174,9 @@ impl<'a> Io<'a> {
         self.keep(Timed::WriteFlush, (offset, len), at, to)
     }
 
-    /// Tells the drive that `len` bytes at `offset` are no longer needed. A later sample does not time it.
+    /// Tells the drive that `len` bytes at `offset` are no longer needed.
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
-        Ok(self.transfer(Op::Trim, &[(offset, len)], u32::MAX)?.took())
+        self.timed(Timed::Trim, Op::Trim, &[(offset, len)], u32::MAX)
     }
 
     /// Reads each `(offset, len)` in order with `depth` requests in flight (at most the drive's queue depth). Returns the
@@ -297,7 +315,9 @@ impl<'a> Io<'a> {
         };
         let depth = depth.min(info.queue_depth);
         let pieces = list.iter().flat_map(|&extent| split(extent, longest));
-        let (span, result) = Queue::new(&mut *self.device, &mut *self.ids, op, depth).run(pieces);
+        let tag = self.tag;
+        let queue = Queue::new(&mut *self.device, &mut *self.ids, op, tag, depth);
+        let (span, result) = queue.run(pieces);
         // A failed transfer counts in full: a part of it may be on the drive.
         self.cost.requests += span.requests;
         match op {
@@ -305,6 +325,12 @@ impl<'a> Io<'a> {
             Op::Read => self.cost.bytes_read += bytes,
             Op::Flush | Op::Trim => {}
         }
+        self.progress();
+        result?;
+        Ok(span)
+    }
+
+    fn progress(&mut self) {
         self.observer.progress(&Progress {
             parameter: self.origin.parameter,
             step: self.origin.name,
@@ -312,8 +338,6 @@ impl<'a> Io<'a> {
             bound_bytes: self.origin.bound,
             samples: self.origin.samples + self.samples.len() as u64,
         });
-        result?;
-        Ok(span)
     }
 
     fn may_go_on(&self, pause: Dur) -> Result<(), Stop> {

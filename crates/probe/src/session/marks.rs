@@ -10,6 +10,8 @@ const END: &str = "end";
 /// The name of the entry of a parameter that was given up begins like this; the reason follows. Its cost is that of the step
 /// that was cut short.
 const STOPPED: &str = "stopped: ";
+/// The name of the entry of a parameter whose question does not fit the drive begins like this; the reason follows.
+const SKIPPED: &str = "skipped: ";
 /// The name of the entry of a step that was cut short by the end of a run begins like this; the step's name follows. Its
 /// cost was spent without a result.
 const ABANDONED: &str = "abandoned ";
@@ -21,6 +23,8 @@ pub enum Ending {
     Whole,
     /// It was given up, for this reason.
     Stopped(String),
+    /// Its question does not fit the drive, for this reason.
+    Skipped(String),
     /// The run ended before it began or while it was measured.
     Open,
 }
@@ -35,13 +39,17 @@ pub fn ending(record: &Record, parameter: Parameter) -> Ending {
         if let Some(reason) = step.name.strip_prefix(STOPPED) {
             return Ending::Stopped(reason.to_owned());
         }
+        if let Some(reason) = step.name.strip_prefix(SKIPPED) {
+            return Ending::Skipped(reason.to_owned());
+        }
     }
     Ending::Open
 }
 
 /// Returns true if a step of a record is one of these entries.
 pub(super) fn is_mark(step: &Step) -> bool {
-    step.name == END || step.name.starts_with(STOPPED) || step.name.starts_with(ABANDONED)
+    let marks = [STOPPED, SKIPPED, ABANDONED];
+    step.name == END || marks.iter().any(|mark| step.name.starts_with(mark))
 }
 
 pub(super) fn end() -> String {
@@ -50,6 +58,10 @@ pub(super) fn end() -> String {
 
 pub(super) fn stopped(reason: &str) -> String {
     format!("{STOPPED}{reason}")
+}
+
+pub(super) fn skipped(reason: &str) -> String {
+    format!("{SKIPPED}{reason}")
 }
 
 /// `count` makes the name unique.

@@ -16,6 +16,7 @@ mod limits;
 pub mod marks;
 mod observer;
 mod resume;
+mod served;
 mod stop;
 mod transfer;
 
@@ -23,12 +24,13 @@ pub use io::{Io, Mark};
 pub use marks::Ending;
 pub use observer::{Observer, Progress, Unobserved};
 pub use resume::OtherRun;
+pub use served::{Ask, Served};
 pub use stop::Stop;
 
-use crate::{Cost, Estimate, Parameter, Record, RecordMeta, Sample, Space, Step};
+use crate::{Cost, Estimate, Look, Parameter, Record, RecordMeta, Sample, Space, Step};
 use fathom_base::Rng;
-use fathom_block::{Device, DeviceInfo};
-use io::Origin;
+use fathom_block::{Device, DeviceInfo, DriveLog};
+use io::{Executed, Origin};
 use limits::Limits;
 use resume::Old;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +71,8 @@ impl<'d> Session<'d> {
     ) -> Result<Self, OtherRun> {
         let old = previous.map_or(Ok(Old::default()), |p| Old::of(p, &meta))?;
         let capacity = device.info().capacity_bytes;
+        let log = device.log();
+        let meta = RecordMeta { log, ..meta };
         let region = meta.region.map_or(0..capacity, |[from, to]| from..to);
         Ok(Self {
             spent: old.spent,
@@ -117,6 +121,7 @@ impl<'d> Session<'d> {
             region: self.region(),
             block_bytes: u64::from(self.info().logical_block_bytes).max(1),
             thin: self.record.meta.thin.max(1),
+            level: self.record.meta.level,
         }
     }
 
@@ -154,24 +159,40 @@ impl<'d> Session<'d> {
         if self.observer.interrupted() {
             return Err(Stop::Interrupted);
         }
-        if let Some((cost, samples)) = self.old.whole(parameter, name) {
-            self.push(parameter, step, cost, samples);
+        if let Some((old, samples)) = self.old.whole(parameter, name) {
+            self.push(old, samples);
             return Ok(());
         }
-        let (samples, cost, result) = self.execute(parameter, name, work);
+        let done = self.execute(parameter, name, work);
+        let cost = done.cost;
         self.spent += cost;
         self.announced_left = self.announced_left.saturating_sub(cost.bytes_written);
-        if let Err(stop) = result {
+        if let Err(stop) = done.result {
             self.cut_short(step, cost);
             return Err(stop);
         }
-        if !self.old.agrees(parameter, name, cost, &samples) {
+        if !self.old.agrees(parameter, name, cost, &done.samples) {
             self.cut_short(step.clone(), cost);
             return Err(Stop::Mismatch { parameter, step });
         }
-        self.push(parameter, step, cost, samples);
+        self.push(entry(parameter, step, cost, done.logs), done.samples);
         self.observer.step_done(&self.record);
         Ok(())
+    }
+
+    /// Executes work that belongs to no parameter and leaves no sample, and returns its cost. It may write `bound_bytes`.
+    pub(crate) fn aside(
+        &mut self,
+        name: &str,
+        bound_bytes: u64,
+        work: impl FnOnce(&mut Io<'_>) -> Result<(), Stop>,
+    ) -> Result<Cost, Stop> {
+        let parameter = self.record.meta.parameters.first();
+        let parameter = parameter.copied().unwrap_or(Parameter::ALL[0]);
+        self.announced_left = bound_bytes;
+        let done = self.execute(parameter, name, work);
+        self.spent += done.cost;
+        done.result.map(|()| done.cost)
     }
 
     fn execute(
@@ -179,7 +200,7 @@ impl<'d> Session<'d> {
         parameter: Parameter,
         name: &str,
         work: impl FnOnce(&mut Io<'_>) -> Result<(), Stop>,
-    ) -> (Vec<Sample>, Cost, Result<(), Stop>) {
+    ) -> Executed {
         let limits = Limits {
             budget_left: self.budget_left(),
             allowance_left: self.announced_left,
@@ -209,8 +230,7 @@ impl<'d> Session<'d> {
             rng,
         );
         let result = work(&mut io);
-        let (samples, cost) = io.finish();
-        (samples, cost, result)
+        io.finish(result)
     }
 
     /// Adds to the cost of earlier steps of the parameter that were cut short: a probe may go on after one.
@@ -220,15 +240,11 @@ impl<'d> Session<'d> {
         self.cut = Some((step, all));
     }
 
-    fn push(&mut self, parameter: Parameter, name: String, cost: Cost, samples: Vec<Sample>) {
+    fn push(&mut self, entry: Step, samples: Vec<Sample>) {
         let step = self.record.steps.len() as u32;
         let samples = samples.into_iter().map(|sample| Sample { step, ..sample });
         self.record.samples.extend(samples);
-        self.record.steps.push(Step {
-            parameter,
-            name,
-            cost,
-        });
+        self.record.steps.push(entry);
     }
 
     /// Returns the bytes that need not be written again for a parameter, because the resumed run has written them.
@@ -249,8 +265,23 @@ impl<'d> Session<'d> {
     pub(crate) fn close(&mut self, parameter: Parameter, result: Result<(), &Stop>) {
         let cost = self.cut.take().map(|(_, cost)| cost).unwrap_or_default();
         let name = result.map_or_else(|stop| marks::stopped(&stop.to_string()), |()| marks::end());
-        self.push(parameter, name, cost, Vec::new());
+        let logs = self.device.log().into_iter().collect();
+        self.push(entry(parameter, name, cost, logs), Vec::new());
         self.observer.step_done(&self.record);
+    }
+
+    /// Ends a parameter whose question does not fit the drive.
+    pub(crate) fn skip(&mut self, parameter: Parameter, why: &str) {
+        let name = marks::skipped(why);
+        self.push(
+            entry(parameter, name, Cost::default(), Vec::new()),
+            Vec::new(),
+        );
+    }
+
+    /// Stores what the first look at the drive found.
+    pub(crate) fn saw(&mut self, look: Look) {
+        self.record.meta.look = Some(look);
     }
 
     /// Stores an answer for the parameters that follow.
@@ -271,8 +302,17 @@ impl<'d> Session<'d> {
         if cost != Cost::default() {
             let count = self.record.steps.len() + 1;
             let name = marks::abandoned(count, step);
-            self.push(parameter, name, cost, Vec::new());
+            self.push(entry(parameter, name, cost, Vec::new()), Vec::new());
         }
+    }
+}
+
+fn entry(parameter: Parameter, name: String, cost: Cost, logs: Vec<DriveLog>) -> Step {
+    Step {
+        parameter,
+        name,
+        cost,
+        logs,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The results of an earlier, unfinished run: complete steps, and the costs of steps that were cut short.
 
 use super::marks::{self, Ending};
-use crate::{Cost, Parameter, Record, RecordMeta, Sample};
+use crate::{Cost, Parameter, Record, RecordMeta, Sample, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The error for a record that this run cannot resume.
@@ -25,7 +25,7 @@ type Key = (Parameter, String);
 pub(super) struct Old {
     /// Whether every step is executed again and compared, because the drive is modelled.
     modelled: bool,
-    steps: BTreeMap<Key, (Cost, Vec<Sample>)>,
+    steps: BTreeMap<Key, (Step, Vec<Sample>)>,
     lost: BTreeMap<Parameter, Vec<(String, Cost)>>,
     /// The parameters that were measured to their end.
     ended: BTreeSet<Parameter>,
@@ -58,6 +58,9 @@ impl Old {
                 .copied()
                 .collect();
         }
+        if let (false, Some(look)) = (modelled, &record.meta.look) {
+            old.spent += look.cost;
+        }
         let mut samples = vec![Vec::new(); record.steps.len()];
         for sample in record.samples {
             if let Some(list) = samples.get_mut(sample.step as usize) {
@@ -69,8 +72,8 @@ impl Old {
                 old.spent += step.cost;
             }
             if !marks::is_mark(&step) {
-                old.steps
-                    .insert((step.parameter, step.name), (step.cost, samples));
+                let key = (step.parameter, step.name.clone());
+                old.steps.insert(key, (step, samples));
             } else if !modelled && step.cost != Cost::default() {
                 let lost = old.lost.entry(step.parameter).or_default();
                 lost.push((marks::subject(&step.name).to_owned(), step.cost));
@@ -84,7 +87,7 @@ impl Old {
         &mut self,
         parameter: Parameter,
         name: &str,
-    ) -> Option<(Cost, Vec<Sample>)> {
+    ) -> Option<(Step, Vec<Sample>)> {
         if self.modelled {
             return None;
         }
@@ -102,8 +105,8 @@ impl Old {
         let place = |sample: &Sample| Sample { step: 0, ..*sample };
         self.steps
             .get(&(parameter, name.to_owned()))
-            .is_none_or(|(old_cost, old)| {
-                *old_cost == cost && old.iter().map(place).eq(samples.iter().map(place))
+            .is_none_or(|(step, old)| {
+                step.cost == cost && old.iter().map(place).eq(samples.iter().map(place))
             })
     }
 
@@ -116,7 +119,7 @@ impl Old {
             return u64::MAX;
         }
         let steps = self.steps.iter().filter(|((p, _), _)| *p == parameter);
-        steps.map(|(_, (cost, _))| cost.bytes_written).sum()
+        steps.map(|(_, (step, _))| step.cost.bytes_written).sum()
     }
 
     /// Takes the costs that `parameter` spent without a result.
@@ -147,6 +150,8 @@ fn check_same_run(old: &RecordMeta, new: &RecordMeta) -> Result<(), OtherRun> {
     same("read-only mode", &old.read_only, &new.read_only)?;
     same("region", &old.region, &new.region)?;
     same("thinning", &old.thin, &new.thin)?;
+    same("level", &old.level, &new.level)?;
+    same("choice of questions", &old.fitting, &new.fitting)?;
     let (a, b) = (&old.target, &new.target);
     same("drive", &a.identity, &b.identity)?;
     same("drive file", &a.spec, &b.spec)?;

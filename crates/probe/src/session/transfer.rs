@@ -1,12 +1,12 @@
 //! Keeps requests in flight: does what the block layer below an application does to a long transfer.
 
 use fathom_base::{Dur, Time};
-use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request, Tag};
 use std::ops::Range;
 
 /// How often to retry, at intervals of a millisecond, when the device is busy although nothing is in flight, before it
 /// counts as gone.
-const PATIENCE: u32 = 1_000;
+pub(super) const PATIENCE: u32 = 1_000;
 
 /// The time and the requests of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,6 @@ pub(super) struct Span {
     pub(super) to: Time,
     /// The number of requests.
     pub(super) requests: u64,
-}
-
-impl Span {
-    pub(super) fn took(&self) -> Dur {
-        self.to.since(self.from)
-    }
 }
 
 /// Splits `(offset, len)` into requests of at most `request_bytes_max`.
@@ -47,6 +41,7 @@ pub(super) struct Queue<'a> {
     device: &'a mut dyn Device,
     ids: &'a mut Range<u64>,
     op: Op,
+    tag: Tag,
     depth: u32,
     in_flight: u32,
     span: Span,
@@ -59,6 +54,7 @@ impl<'a> Queue<'a> {
         device: &'a mut dyn Device,
         ids: &'a mut Range<u64>,
         op: Op,
+        tag: Tag,
         depth: u32,
     ) -> Self {
         let now = device.now();
@@ -71,6 +67,7 @@ impl<'a> Queue<'a> {
             device,
             ids,
             op,
+            tag,
             depth: depth.max(1),
             in_flight: 0,
             span,
@@ -93,7 +90,9 @@ impl<'a> Queue<'a> {
                 break;
             }
             let id = self.ids.next().unwrap_or_default();
-            self.submit(Request::new(id, self.op, offset, len));
+            let mut request = Request::new(id, self.op, offset, len);
+            request.tag = self.tag;
+            self.submit(request);
         }
         while self.in_flight > 0 {
             self.collect();

@@ -44,12 +44,16 @@ impl Builder {
             fathom: "0.1.0".to_owned(),
             seed: 42,
             method: Method::Robust,
-            parameters: Parameter::ALL.to_vec(),
+            parameters: Parameter::PAPERS.to_vec(),
             read_only: false,
             budget_bytes: None,
             budget_ns: None,
             cheapest_first: false,
             region: None,
+            level: fathom_probe::Level::Full,
+            fitting: false,
+            look: None,
+            log: None,
             thin: 1,
             target: target(),
             complete: true,
@@ -120,6 +124,7 @@ impl Builder {
             parameter,
             name,
             cost,
+            logs: Vec::new(),
         });
     }
 }
@@ -327,6 +332,7 @@ pub(crate) fn profile(record: &Record) -> Profile {
         cost += estimate.cost;
     }
     Profile {
+        skipped: Default::default(),
         fathom: record.meta.fathom.clone(),
         seed: record.meta.seed,
         method: record.meta.method,

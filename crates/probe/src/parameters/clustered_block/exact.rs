@@ -222,6 +222,7 @@ mod tests {
                 region: start..start + bytes,
                 block_bytes: 512,
                 thin: 1,
+                level: crate::record::Level::Full,
             };
             let sizes = [200u64 << 10, 1000 << 10, 19_152 << 10];
             let grids = sizes.map(|period| {

@@ -238,6 +238,7 @@ mod tests {
             region: 0..1 << 30,
             block_bytes: 512,
             thin: 1,
+            level: crate::record::Level::Full,
         };
         let scans = all(&space, &crate::record::Target::default(), 4 << 10);
         let part = Fit {

@@ -289,6 +289,7 @@ mod tests {
             region: 0..1 << 30,
             block_bytes: 512,
             thin: 1,
+            level: crate::record::Level::Full,
         };
         let cases = [
             (1.03, 1.03, true),

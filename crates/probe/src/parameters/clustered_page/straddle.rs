@@ -306,6 +306,7 @@ mod tests {
             region: 0..1 << 30,
             block_bytes: 512,
             thin: 1,
+            level: crate::record::Level::Full,
         };
         let sizes = sizes(&space);
         assert_eq!((sizes[0], sizes.last()), (1024, Some(&(1 << 20))));

@@ -1,0 +1,88 @@
+//! Requests that are timed one by one, the mode of writes, and the drive's own log.
+
+use super::Io;
+use crate::record::Timed;
+use crate::session::served::{Ask, Served, Serving};
+use crate::{Sample, Series, Stop};
+use fathom_base::Dur;
+use fathom_block::{DriveLog, Op, Payload};
+
+impl Io<'_> {
+    /// Sets the content of all later writes of the step. A step begins with [`Payload::Unique`].
+    pub fn payload(&mut self, payload: Payload) {
+        self.tag.payload = payload;
+    }
+
+    /// Writes `len` bytes at `offset` so that they are durable when the write completes (forced unit access).
+    ///
+    /// # Errors
+    /// As for [`Io::write`].
+    pub fn write_through(&mut self, offset: u64, len: u64) -> Result<Dur, Stop> {
+        self.tag.fua = true;
+        let done = self.timed(Timed::WriteThrough, Op::Write, &[(offset, len)], u32::MAX);
+        self.tag.fua = false;
+        done
+    }
+
+    /// Serves requests in the order given, with at most `depth` in flight (at most the drive's queue depth), and returns
+    /// the times of each. One that has a due time is submitted then, or when there is room. Requests are not split: none
+    /// may be longer than the drive's longest request. Check the budget of time between calls that take long.
+    ///
+    /// # Errors
+    /// As for [`Io::write`].
+    pub fn serve(&mut self, asks: &[Ask], depth: u32) -> Result<Vec<Served>, Stop> {
+        let last = asks.iter().filter_map(|ask| ask.due).max();
+        self.may_go_on(last.unwrap_or_default())?;
+        let (mut read, mut written) = (0, 0);
+        for ask in asks {
+            let already = self.cost.bytes_written + written;
+            let bytes = self
+                .limits
+                .check(ask.op, &[(ask.offset, ask.len)], already)?;
+            match ask.op {
+                Op::Read => read += bytes,
+                Op::Write => written += bytes,
+                Op::Flush | Op::Trim => {}
+            }
+        }
+        let depth = depth.min(self.device.info().queue_depth);
+        let (device, ids) = (&mut *self.device, &mut *self.ids);
+        let (served, submitted, result) = Serving::new(device, ids, self.tag, depth).run(asks);
+        self.cost.requests += submitted;
+        self.cost.bytes_read += read;
+        self.cost.bytes_written += written;
+        self.progress();
+        result?;
+        Ok(served)
+    }
+
+    /// Records a served request as a sample.
+    pub fn sample_served(&mut self, series: Series, x: u64, rep: u32, served: &Served) {
+        let ask = served.ask;
+        self.samples.push(Sample {
+            step: self.origin.step,
+            parameter: self.origin.parameter,
+            series,
+            x,
+            rep,
+            timed: match ask.op {
+                Op::Read => Timed::Read,
+                Op::Write if self.tag.fua => Timed::WriteThrough,
+                Op::Write => Timed::Write,
+                Op::Flush => Timed::Flush,
+                Op::Trim => Timed::Trim,
+            },
+            offset: ask.offset,
+            bytes: ask.len,
+            ns: served.took().0,
+            at_ns: served.from.0,
+        });
+    }
+
+    /// Returns what the drive's own log says now, and stores it with the step; `None` if the drive shows none.
+    pub fn log(&mut self) -> Option<DriveLog> {
+        let log = self.device.log()?;
+        self.logs.push(log);
+        Some(log)
+    }
+}

@@ -1,0 +1,197 @@
+//! Single requests with their own times: a closed loop of a given depth, or requests that are due at given times.
+
+use super::transfer::PATIENCE;
+use fathom_base::{Dur, Time};
+use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request, Tag};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A request to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The operation.
+    pub op: Op,
+    /// The offset, in bytes.
+    pub offset: u64,
+    /// The length, in bytes, at most the drive's longest request.
+    pub len: u64,
+    /// The time after the beginning of the loop at which it is due; `None`: as soon as there is room.
+    pub due: Option<Dur>,
+}
+
+impl Ask {
+    /// A read, as soon as there is room.
+    pub const fn read(offset: u64, len: u64) -> Self {
+        Self {
+            op: Op::Read,
+            offset,
+            len,
+            due: None,
+        }
+    }
+
+    /// A write, as soon as there is room.
+    pub const fn write(offset: u64, len: u64) -> Self {
+        Self {
+            op: Op::Write,
+            ..Self::read(offset, len)
+        }
+    }
+
+    /// The same request, due at a time after the beginning of the loop.
+    #[must_use]
+    pub const fn at(self, due: Dur) -> Self {
+        Self {
+            due: Some(due),
+            ..self
+        }
+    }
+}
+
+/// A request that was served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// What was asked.
+    pub ask: Ask,
+    /// When it was due, or submitted if it had no time of its own: a request that found no room in time has waited since.
+    pub from: Time,
+    /// When it was complete.
+    pub to: Time,
+}
+
+impl Served {
+    /// Returns the time from when it was due to its completion.
+    pub fn took(&self) -> Dur {
+        self.to.since(self.from)
+    }
+}
+
+/// The state of a loop.
+pub(super) struct Serving<'a> {
+    device: &'a mut dyn Device,
+    ids: &'a mut Range<u64>,
+    tag: Tag,
+    depth: usize,
+    began: Time,
+    open: BTreeMap<u64, (usize, Time)>,
+    ended: Vec<Option<Served>>,
+    failed: Option<IoError>,
+    done: Vec<Completion>,
+}
+
+impl<'a> Serving<'a> {
+    pub(super) fn new(
+        device: &'a mut dyn Device,
+        ids: &'a mut Range<u64>,
+        tag: Tag,
+        depth: u32,
+    ) -> Self {
+        Self {
+            began: device.now(),
+            device,
+            ids,
+            tag,
+            depth: depth.max(1) as usize,
+            open: BTreeMap::new(),
+            ended: Vec::new(),
+            failed: None,
+            done: Vec::new(),
+        }
+    }
+
+    /// Serves the requests in the order given. After a failure it submits no more and waits for those in flight. Returns
+    /// those that were served, in the order given, and the number submitted.
+    pub(super) fn run(mut self, asks: &[Ask]) -> (Vec<Served>, u64, Result<(), IoError>) {
+        self.ended = vec![None; asks.len()];
+        let mut submitted = 0;
+        for (number, ask) in asks.iter().enumerate() {
+            self.make_room(asks, ask);
+            if self.failed.is_some() {
+                break;
+            }
+            submitted += u64::from(self.submit(asks, number, ask));
+        }
+        while !self.open.is_empty() {
+            self.collect(asks, Time::MAX);
+        }
+        let served = self.ended.into_iter().flatten().collect();
+        (served, submitted, self.failed.map_or(Ok(()), Err))
+    }
+
+    /// Waits until the request is due and there is room for it.
+    fn make_room(&mut self, asks: &[Ask], ask: &Ask) {
+        let due = self.began + ask.due.unwrap_or_default();
+        while self.failed.is_none() {
+            if self.open.len() >= self.depth {
+                self.collect(asks, Time::MAX);
+            } else if self.device.now() < due {
+                self.collect(asks, due);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn submit(&mut self, asks: &[Ask], number: usize, ask: &Ask) -> bool {
+        let id = self.ids.next().unwrap_or_default();
+        let mut request = Request::new(id, ask.op, ask.offset, ask.len);
+        request.tag = self.tag;
+        let now = self.device.now();
+        let due = ask.due.map(|due| self.began + due);
+        let from = due.map_or(now, |due| due.min(now));
+        for _ in 0..PATIENCE {
+            match self.device.submit(request) {
+                Ok(()) => {
+                    self.open.insert(id, (number, from));
+                    return true;
+                }
+                Err(Busy(back)) => request = back,
+            }
+            let soon = self.device.now() + Dur::ms(1);
+            let until = if self.open.is_empty() {
+                soon
+            } else {
+                Time::MAX
+            };
+            self.collect(asks, until);
+            if self.failed.is_some() {
+                return false;
+            }
+        }
+        self.fail(ask);
+        false
+    }
+
+    fn collect(&mut self, asks: &[Ask], until: Time) {
+        self.device.wait(until, &mut self.done);
+        if self.done.is_empty() && until == Time::MAX && !self.open.is_empty() {
+            // The contract of `Device` promises a completion. A device that breaks it has lost the requests.
+            let lost = self.open.values().next().map_or(0, |(number, _)| *number);
+            self.open.clear();
+            self.fail(&asks[lost]);
+        }
+        for completion in self.done.drain(..) {
+            let Some((number, from)) = self.open.remove(&completion.id.0) else {
+                continue;
+            };
+            let to = completion.completed;
+            self.ended[number] = Some(Served {
+                ask: asks[number],
+                from,
+                to,
+            });
+            if let Err(error) = completion.result {
+                self.failed.get_or_insert(error);
+            }
+        }
+    }
+
+    fn fail(&mut self, ask: &Ask) {
+        self.failed.get_or_insert(IoError {
+            kind: IoErrorKind::Gone,
+            op: ask.op,
+            offset: ask.offset,
+            len: ask.len,
+        });
+    }
+}
