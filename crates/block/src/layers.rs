@@ -5,9 +5,13 @@
 
 pub mod faulty;
 mod held;
+mod limit;
+pub mod limited;
 pub mod narrow;
 pub mod noisy;
 
 pub use faulty::{Fault, Faulty, Stage, When};
+pub use limit::Limit;
+pub use limited::Limited;
 pub use narrow::Narrow;
 pub use noisy::{Latencies, Noisy};

@@ -24,6 +24,6 @@ pub use contract::{
     RequestId, Tag,
 };
 pub use devices::{NullDevice, RamDevice};
-pub use layers::{Faulty, Narrow, Noisy};
+pub use layers::{Faulty, Limited, Narrow, Noisy};
 pub use log::DriveLog;
 pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};

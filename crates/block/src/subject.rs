@@ -1,7 +1,7 @@
 //! Statistics of a device beyond its completions: the internal counters of a drive, and those of a block layer above it.
 //! A real drive provides none.
 
-use crate::{Device, Narrow, NullDevice, RamDevice};
+use crate::{Device, Limited, Narrow, NullDevice, RamDevice};
 use fathom_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,25 @@ impl<D: Subject> Subject for Narrow<D> {
 
     fn next_at(&mut self) -> Option<Time> {
         self.inner_mut().next_at()
+    }
+}
+
+impl<D: Subject> Subject for Limited<D> {
+    fn stats(&self) -> Option<DriveStats> {
+        self.inner().stats()
+    }
+
+    fn queue(&self) -> Option<QueueWork> {
+        self.inner().queue()
+    }
+
+    fn next_at(&mut self) -> Option<Time> {
+        let start = self.next_start();
+        self.inner_mut().next_at().map(|at| at.min(start))
+    }
+
+    fn fill(&mut self) -> u64 {
+        self.inner_mut().fill()
     }
 }
 

@@ -1,12 +1,12 @@
 //! Every device and every layer of this crate passes the conformance suite.
 
 use crate::common::{Numbered, RealLike, Watched, ram};
-use fathom_base::Dur;
+use fathom_base::{Bytes, Dur, Rate};
 use fathom_block::conformance::{Options, Report, check};
 use fathom_block::devices::modelled_info;
-use fathom_block::layers::{Fault, Stage, When};
+use fathom_block::layers::{Fault, Limit, Stage, When};
 use fathom_block::{
-    Device, DeviceInfo, Faulty, IoErrorKind, Narrow, Noisy, NullDevice, Op, RamDevice,
+    Device, DeviceInfo, Faulty, IoErrorKind, Limited, Narrow, Noisy, NullDevice, Op, RamDevice,
 };
 use std::cell::RefCell;
 use std::num::NonZeroU32;
@@ -26,6 +26,28 @@ fn faults(stage: Stage) -> Vec<Fault> {
         stage,
         kind: IoErrorKind::Medium,
     }]
+}
+
+/// No limit, one that delays nearly everything, one of the operations and one of the bytes.
+fn limits() -> [Option<Limit>; 4] {
+    let operations = Limit {
+        operations_per_second: Some(50_000),
+        operations_burst: Some(3),
+        operation_size: Some(Bytes::kib(16)),
+        ..Limit::default()
+    };
+    let bytes = Limit {
+        bandwidth: Rate::new(100_000_000),
+        ..Limit::default()
+    };
+    let both = Limit {
+        operations_per_second: Some(1_000),
+        operations_burst: Some(1),
+        bandwidth: Rate::new(1_000_000),
+        bandwidth_burst: Some(Bytes(700)),
+        ..Limit::default()
+    };
+    [None, Some(both), Some(operations), Some(bytes)]
 }
 
 #[test]
@@ -121,6 +143,9 @@ fn every_layer_conforms() {
     for latency in LATENCIES {
         conforms(|| Faulty::new(ram(latency), Vec::new(), 4), &options);
         conforms(|| Noisy::new(ram(latency), Numbered::default()), &options);
+        for limit in limits() {
+            conforms(|| Limited::new(ram(latency), limit.as_ref()), &options);
+        }
         for depth in [1, 3, 1000].map(|n| NonZeroU32::new(n).unwrap()) {
             conforms(|| Narrow::new(ram(latency), depth), &options);
         }
@@ -135,6 +160,9 @@ fn every_layer_conforms_over_what_behaves_like_a_real_drive() {
         conforms(real, &options);
         conforms(|| Faulty::new(real(), Vec::new(), 4), &options);
         conforms(|| Noisy::new(real(), Numbered::default()), &options);
+        for limit in limits() {
+            conforms(|| Limited::new(real(), limit.as_ref()), &options);
+        }
         for depth in [1, 3, 1000].map(|n| NonZeroU32::new(n).unwrap()) {
             conforms(|| Narrow::new(real(), depth), &options);
         }
@@ -163,7 +191,9 @@ fn a_stack_of_all_layers_conforms() {
         let faulty = Faulty::new(device, faults(Stage::After), 1);
         let narrow = Narrow::new(Noisy::new(faulty, Numbered::default()), DEPTH);
         let before = Faulty::new(narrow, faults(Stage::Before), 3);
-        let boxed: Box<dyn Device> = Box::new(Noisy::new(before, Numbered::default()));
+        let [_, _, limit, _] = limits();
+        let limited = Limited::new(before, limit.as_ref());
+        let boxed: Box<dyn Device> = Box::new(Noisy::new(limited, Numbered::default()));
         Faulty::new(boxed, Vec::new(), 5)
     }
     let options = Options {

@@ -8,4 +8,5 @@ mod broken;
 mod common;
 mod conformance;
 mod layers;
+mod limited;
 mod simulated;

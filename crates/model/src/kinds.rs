@@ -198,8 +198,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A solid state drive, simulated by the general engine.
-    Ssd: fathom_ssd::Spec => fathom_ssd::Ssd,
+    /// A solid state drive, simulated by the general engine. It costs nothing to have no limits.
+    Ssd: fathom_ssd::Spec => fathom_block::Limited<fathom_ssd::Ssd>,
     /// The solid state drive of the reference simulator.
     Disksim: fathom_disksim::Spec => fathom_disksim::MsSsd,
     /// A hard disk.

@@ -22,6 +22,7 @@ pub use write_buffer::{BUFFERS, Cut, Drain, Oversize, WriteBuffer};
 
 pub use fathom_base::SpecError;
 use fathom_base::{Bytes, Dur, Rate};
+use fathom_block::layers::Limit;
 use serde::{Deserialize, Serialize};
 
 fathom_base::drive_kind!(Ssd = "ssd");
@@ -58,6 +59,10 @@ pub struct Spec {
     /// Random variation between two measurements.
     #[serde(default)]
     pub noise: Noise,
+    /// Limits of a volume on the drive, if there are any. The drive itself does not know of them: `fathom_model` puts
+    /// them above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
 }
 
 /// The host link. Commands are processed one after another, then their data is transferred.

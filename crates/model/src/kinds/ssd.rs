@@ -1,9 +1,9 @@
-//! The kind `ssd`: a solid state drive in the general engine.
+//! The kind `ssd`: a solid state drive in the general engine, below the limits of its drive file.
 
 use super::{Kind, Modelled};
 use fathom_base::Named;
 use fathom_base::{Bytes, SpecError};
-use fathom_block::Wear;
+use fathom_block::{Limited, Wear};
 use fathom_ssd::presets::{PRESETS, STUDIED};
 use fathom_ssd::{Spec, Ssd};
 
@@ -12,7 +12,7 @@ impl Kind for Spec {
     const SUMMARY: &'static str = "a solid state drive";
     const PRESETS: &'static [&'static [Named]] = &[PRESETS, STUDIED];
     const STARTS_EMPTY: bool = true;
-    type Drive = Ssd;
+    type Drive = Limited<Ssd>;
 
     fn resize(&mut self, size: Bytes) -> Result<(), SpecError> {
         self.capacity = size;
@@ -23,17 +23,17 @@ impl Kind for Spec {
         self.write_buffer.as_ref().map(|buffer| buffer.capacity)
     }
 
-    fn build(&self, seed: u64) -> Result<Ssd, SpecError> {
-        Ssd::new(self, seed)
+    fn build(&self, seed: u64) -> Result<Self::Drive, SpecError> {
+        Ok(Limited::new(Ssd::new(self, seed)?, self.limit.as_ref()))
     }
 }
 
-impl Modelled for Ssd {
+impl Modelled for Limited<Ssd> {
     fn keep_data(self) -> Self {
-        Ssd::keep_data(self)
+        self.map(Ssd::keep_data)
     }
 
     fn wear(&self) -> Option<Wear> {
-        Wear::of(self.erase_counts())
+        Wear::of(self.inner().erase_counts())
     }
 }

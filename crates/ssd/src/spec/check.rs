@@ -3,6 +3,7 @@
 use super::{Arbitration, ProgramMode, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, Bytes, Dur, want};
+use fathom_block::layers::Limit;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -43,7 +44,8 @@ impl Spec {
         self.check_faults()?;
         self.check_buffers()?;
         self.check_times()?;
-        self.check_noise()
+        self.check_noise()?;
+        self.limit.as_ref().map_or(Ok(()), Limit::check)
     }
 
     fn check_host(&self) -> Result<(), BadValue> {

@@ -9,9 +9,10 @@ use super::noise::NoiseTarget;
 use super::truth::Truth;
 use fathom_base::Rng;
 use fathom_block::Device;
+use fathom_model::Model;
 use fathom_probe::Parameter;
 use fathom_report::accuracy::Family;
-use fathom_ssd::{Spec, Ssd};
+use fathom_ssd::Spec;
 use std::collections::BTreeMap;
 
 pub use axes::Axes;
@@ -108,7 +109,7 @@ impl Target {
     /// A message that says why the device cannot be built.
     pub(super) fn device(&self, seed: u64) -> Result<Box<dyn Device>, String> {
         match self {
-            Target::Drive(spec) => match Ssd::new(spec, seed) {
+            Target::Drive(spec) => match Model::Ssd(spec.clone()).build(seed) {
                 Ok(drive) => Ok(Box::new(drive)),
                 Err(error) => Err(error.to_string()),
             },

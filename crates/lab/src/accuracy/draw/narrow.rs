@@ -53,6 +53,7 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
         gc: Gc::default(),
         faults: Faults::default(),
         noise: noise(rng),
+        limit: None,
     }
 }
 

@@ -166,3 +166,26 @@ fn noise_holds_nothing() {
     assert_eq!(drawn.truth.len(), Parameter::ALL.len());
     assert_eq!(drawn.target.axes()["noise"], "recorded");
 }
+
+/// The device of a campaign is the one of its drive file, with everything that the file says.
+#[test]
+fn a_limit_of_the_drive_file_acts_on_the_target() {
+    let drawn = draw(Family::Narrow, 7, 0);
+    let mut spec = drawn.target.spec().unwrap().clone();
+    let time_of = |spec: &Spec| {
+        let target = Target::Drive(Box::new(spec.clone()));
+        let (mut device, mut done) = (target.device(1).unwrap(), Vec::new());
+        for id in 0..3 {
+            let request = fathom_block::Request::new(id, fathom_block::Op::Read, 0, 4096);
+            device.submit(request).unwrap();
+            device.wait(fathom_base::Time::MAX, &mut done);
+        }
+        device.now()
+    };
+    assert!(time_of(&spec) < fathom_base::Time(1_000_000_000));
+    spec.limit = Some(fathom_block::layers::Limit {
+        operations_per_second: Some(1),
+        ..Default::default()
+    });
+    assert!(time_of(&spec) > fathom_base::Time(2_000_000_000));
+}

@@ -66,6 +66,7 @@ fn any(rng: &mut Rng, name: String) -> Spec {
         gc: gc(rng),
         faults: faults(rng),
         noise: noise(rng),
+        limit: None,
         host,
         flash,
         mapping,
