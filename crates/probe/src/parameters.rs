@@ -2,11 +2,14 @@
 //!
 //! The file holds the description of the parameter ([`crate::about::About`]); its methods are in submodules.
 
+pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
 pub(crate) mod logical_block;
 pub(crate) mod prefetch;
+pub(crate) mod rate_limit;
 pub(crate) mod read_buffer;
+pub(crate) mod stalls;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
@@ -25,6 +28,9 @@ macro_rules! for_each_parameter {
             WriteBuffer write_buffer,
             Prefetch prefetch,
             WritePolicy write_policy,
+            RateLimit rate_limit,
+            BandwidthLimit bandwidth_limit,
+            Stalls stalls,
         }
     };
 }

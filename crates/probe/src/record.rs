@@ -53,6 +53,8 @@ pub enum Timed {
     WriteThrough,
     /// A trim.
     Trim,
+    /// A pause of the host.
+    Idle,
 }
 
 /// One measurement.

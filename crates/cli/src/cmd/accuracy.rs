@@ -102,9 +102,12 @@ fn plan(args: &AccuracyArgs) -> Plan {
         drives: args.drive.map_or(args.drives, |_| 1),
         methods: args.method.to_vec(),
         thin: args.thin,
-        parameters: Parameter::PAPERS
+        parameters: Parameter::ALL
             .into_iter()
-            .filter(|parameter| args.only.is_empty() || args.only.contains(parameter))
+            .filter(|parameter| match args.only.as_slice() {
+                [] => Parameter::PAPERS.contains(parameter),
+                only => only.contains(parameter),
+            })
             .collect(),
     }
 }

@@ -14,8 +14,31 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
+/// Formats a time with three digits: `85.3 us`, `2.02 ms`, `12.5 s`.
+pub(crate) fn time(ns: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
+    let (scale, unit) = units
+        .into_iter()
+        .find(|(scale, _)| ns >= *scale)
+        .unwrap_or((1.0, "ns"));
+    let value = ns / scale;
+    let digits = match value {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn times_have_three_digits() {
+        let times = [85_321.0, 2_024_108.0, 12_500_000_000.0, 120_000.0];
+        let said = times.map(super::time);
+        assert_eq!(said, ["85.3 us", "2.02 ms", "12.5 s", "120 us"]);
+    }
+
     #[test]
     fn sizes_are_exact() {
         let bytes = [

@@ -10,13 +10,16 @@
 //! the rules. A parameter without a rule does not compile. `crates/lab/tests/oracle` checks the rules against accesses to
 //! the modelled drives themselves, without their noise.
 
+mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
 mod logical_block;
 mod prefetch;
+mod rate_limit;
 mod read_buffer;
 mod right;
 mod speeds;
+mod stalls;
 mod write_buffer;
 mod write_policy;
 

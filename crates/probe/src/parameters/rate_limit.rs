@@ -1,0 +1,43 @@
+//! The limit of operations per second that a cloud or a hypervisor sets in front of a volume.
+
+mod law;
+mod measure;
+pub(crate) mod robust;
+
+use crate::about::{Figure, Mark, X};
+use crate::{About, Series, Unit};
+
+pub(crate) const ABOUT: About = About {
+    unit: Unit::PerSecond,
+    question: "Does something in front of the drive limit its operations per second?",
+    page: include_str!("../../../../docs/parameters/rate_limit.md"),
+    writes: false,
+    looks_at: &[],
+    marks: None,
+    figures: FIGURES,
+    robust: &robust::OPERATIONS,
+    rules: &[],
+    fits: crate::look::always,
+};
+
+/// Reads at full speed, in batches.
+pub(crate) const BATCH: Series = Series::new("batch");
+/// The same after a short and after a long pause.
+pub(crate) const AFTER_SHORT: Series = Series::new("after_short");
+pub(crate) const AFTER_LONG: Series = Series::new("after_long");
+
+/// The figure of both limits.
+pub(crate) const FIGURES: &[Figure] = &[Figure {
+    x: X::Elapsed,
+    mark: Mark::Nothing,
+    ..Figure::throughput(
+        "Throughput of reads at full speed over time",
+        "Look for a level that drops at once to a constant one, and comes back after a pause for as long as the pause has \
+         refilled the bucket.",
+        &[
+            (BATCH, "From the beginning"),
+            (AFTER_SHORT, "After a short pause"),
+            (AFTER_LONG, "After a long pause"),
+        ],
+    )
+}];

@@ -1,0 +1,124 @@
+//! The law of a token bucket: a level that drops to a lower one when the bucket is empty, and what a pause gives back.
+
+use fathom_stats::location::{mad, median};
+
+/// The batches that a level has at least.
+const BATCHES_MIN: usize = 6;
+/// The largest ratio of the lower level to the upper one.
+const DROP_MAX: f64 = 0.75;
+/// The largest robust spread of the lower level: a bucket refills evenly.
+const SPREAD_MAX: f64 = 0.05;
+
+/// A batch of requests at full speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Batch {
+    /// What the limit would count: requests, or bytes.
+    pub(super) tokens: f64,
+    /// How long they took together, in seconds.
+    pub(super) seconds: f64,
+}
+
+impl Batch {
+    fn rate(&self) -> f64 {
+        self.tokens / self.seconds.max(1e-9)
+    }
+}
+
+/// A drop from a full bucket to its refill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Drop {
+    /// The tokens per second before and after the drop.
+    pub(super) fast: f64,
+    pub(super) slow: f64,
+    /// The robust spread of the rate after the drop, as a share of it.
+    pub(super) spread: f64,
+    /// The tokens that the bucket held: those served before the drop, less what was refilled meanwhile.
+    pub(super) burst: f64,
+    /// The number of batches after the drop.
+    pub(super) after: usize,
+}
+
+/// Returns the drop of a run of batches; `None` if it has none. The change point is the one with the least sum of absolute
+/// deviations of the logarithms from the two medians; a run without a drop is one level.
+pub(super) fn drop(batches: &[Batch], least_before: usize) -> Option<Drop> {
+    let logs: Vec<f64> = batches.iter().map(|batch| batch.rate().ln()).collect();
+    let at = change(&logs, least_before)?;
+    let (before, after) = logs.split_at(at);
+    let (fast, slow) = (median(before)?.exp(), median(after)?.exp());
+    let spread = mad(after)? / 0.6745;
+    if slow > DROP_MAX * fast || spread > SPREAD_MAX || after.len() < BATCHES_MIN {
+        return None;
+    }
+    let served: f64 = batches[..at].iter().map(|batch| batch.tokens).sum();
+    let seconds: f64 = batches[..at].iter().map(|batch| batch.seconds).sum();
+    Some(Drop {
+        fast,
+        slow,
+        spread,
+        burst: (served - slow * seconds).max(0.0),
+        after: after.len(),
+    })
+}
+
+/// Returns the index of the first batch of the second level.
+fn change(logs: &[f64], least_before: usize) -> Option<usize> {
+    let cost = |part: &[f64]| {
+        let middle = median(part).unwrap_or_default();
+        part.iter().map(|value| (value - middle).abs()).sum::<f64>()
+    };
+    let places = least_before.max(1)..logs.len().saturating_sub(BATCHES_MIN - 1);
+    // Long runs are looked through coarsely first: the sum is flat far from the change.
+    let stride = (places.len() / 200).max(1);
+    let best = |places: &mut dyn Iterator<Item = usize>| {
+        places
+            .map(|at| (cost(&logs[..at]) + cost(&logs[at..]), at))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, at)| at)
+    };
+    let coarse = best(&mut places.clone().step_by(stride))?;
+    let near = coarse.saturating_sub(stride).max(places.start)..(coarse + stride).min(places.end);
+    best(&mut near.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Batch, drop};
+
+    /// Serves batches of 500 from a bucket of `burst` tokens that is refilled with `refill` a second, at up to `fast`.
+    fn served(burst: f64, refill: f64, fast: f64, batches: usize) -> Vec<Batch> {
+        let mut tokens = burst;
+        (0..batches)
+            .map(|i| {
+                let wobble = 1.0 + 0.02 * ((i * 37 % 11) as f64 / 5.0 - 1.0);
+                let at_once = 500.0 / fast * wobble;
+                let seconds = at_once.max((500.0 - tokens) / refill);
+                tokens = (tokens + refill * seconds - 500.0).min(burst).max(0.0);
+                Batch {
+                    tokens: 500.0,
+                    seconds,
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_burst_and_the_refill_are_found() {
+        let seen = drop(&served(30_000.0, 3_000.0, 60_000.0, 200), 1).unwrap();
+        assert!((seen.slow / 3_000.0 - 1.0).abs() < 0.02, "{seen:?}");
+        assert!((seen.burst / 30_000.0 - 1.0).abs() < 0.05, "{seen:?}");
+    }
+
+    #[test]
+    fn a_level_with_noise_has_no_drop() {
+        assert_eq!(drop(&served(1e12, 3_000.0, 60_000.0, 200), 1), None);
+    }
+
+    #[test]
+    fn an_uneven_lower_level_is_no_bucket() {
+        let mut batches = served(1e12, 1.0, 60_000.0, 100);
+        for (i, batch) in batches.iter_mut().enumerate().skip(50) {
+            batch.seconds *= 2.0 + (i % 7) as f64;
+        }
+        assert_eq!(drop(&batches, 1), None);
+    }
+}

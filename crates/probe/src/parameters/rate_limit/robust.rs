@@ -1,0 +1,180 @@
+//! Token buckets in front of a drive: reads at full speed drop to a constant level once the bucket is empty, and a pause
+//! gives back as many tokens as it lasts, up to the burst.
+//!
+//! Reads only: writes drop for reasons of the drive (an SLC cache, collection). A drop alone is no limit, because a hot drive
+//! slows down, too. The pauses are the second signal: the tokens after the long pause over those after the short one must be
+//! those of the refill rate, or both a full bucket. A limit without a burst has no drop; it cannot be told from a controller
+//! that is saturated.
+
+use super::BATCH;
+use super::law::{Batch, Drop, drop};
+use super::measure::{Kind, PAUSES, name, run};
+use crate::robust::prepare::prepare;
+use crate::robust::samples::of_step;
+use crate::{
+    Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Unit, Value,
+};
+
+/// The length of a small read, and the reads of a batch.
+const SMALL: (u64, u64) = (4096, 512);
+/// The length of a long read, and the reads of a batch.
+const LONG: (u64, u64) = (256 << 10, 64);
+/// How far the tokens after a pause may be off the refill, as a share.
+const LAW: f64 = 0.2;
+
+/// The probe of one kind of limit.
+pub(crate) struct Limit(Kind);
+
+/// The limit of operations.
+pub(crate) const OPERATIONS: Limit = Limit(Kind {
+    parameter: Parameter::RateLimit,
+    read: SMALL.0,
+    batch: SMALL.1,
+    bytes: false,
+});
+
+/// The limit of bytes.
+pub(crate) const BANDWIDTH: Limit = Limit(Kind {
+    parameter: Parameter::BandwidthLimit,
+    read: LONG.0,
+    batch: LONG.1,
+    bytes: true,
+});
+
+fn batches(record: &Record, kind: Kind, series: Series) -> Vec<Batch> {
+    let samples = of_step(record, kind.parameter, &name(series));
+    samples
+        .into_iter()
+        .flatten()
+        .map(|sample| Batch {
+            tokens: match kind.bytes {
+                true => sample.bytes as f64,
+                false => kind.batch as f64,
+            },
+            seconds: sample.ns as f64 / 1e9,
+        })
+        .collect()
+}
+
+fn first(record: &Record, kind: Kind) -> Option<Drop> {
+    drop(&batches(record, kind, BATCH), 1)
+}
+
+/// Returns the tokens that each pause gave back: those served faster than the refill.
+fn given_back(record: &Record, kind: Kind, seen: &Drop) -> Option<[f64; 2]> {
+    let mut given = [0.0; 2];
+    for ((series, _), given) in PAUSES.iter().zip(&mut given) {
+        let batches = batches(record, kind, *series);
+        if batches.is_empty() {
+            return None;
+        }
+        let faster = batches.iter().map(|b| b.tokens - seen.slow * b.seconds);
+        // The sum grows while the bucket lasts, and stays when it is empty.
+        let mut sum = 0.0;
+        for more in faster {
+            sum += more;
+            *given = f64::max(*given, sum);
+        }
+    }
+    Some(given)
+}
+
+/// Returns true if the pauses gave back what a bucket with this burst and refill gives back.
+fn keeps_law(given: [f64; 2], seen: &Drop, slack: f64) -> bool {
+    PAUSES.iter().zip(given).all(|((_, pause), given)| {
+        let expected = (seen.slow * pause.0 as f64 / 1e9).min(seen.burst);
+        (given - expected).abs() <= LAW * expected + slack
+    })
+}
+
+impl Limit {
+    fn value(&self, per_second: f64) -> Value {
+        match self.0.bytes {
+            true => Value::BytesPerSecond(per_second as u64),
+            false => Value::PerSecond((per_second * 10.0).round() / 10.0),
+        }
+    }
+
+    fn said(&self, per_second: f64) -> String {
+        match self.0.bytes {
+            true => format!("{:.1} MB/s", per_second / 1e6),
+            false => format!("{per_second:.0} reads/s"),
+        }
+    }
+
+    fn found(&self, seen: &Drop) -> Estimate {
+        let reason = format!(
+            "reads at full speed drop from {} to {} and stay there; a pause gives the speed back for as long as it has \
+             refilled a bucket",
+            self.said(seen.fast),
+            self.said(seen.slow)
+        );
+        let error = 2.0 * seen.spread.max(0.001) / (seen.after as f64).sqrt() + 0.005;
+        let ends = [seen.slow * (1.0 - error), seen.slow * (1.0 + error)];
+        let burst = if self.0.bytes {
+            "burst_bytes"
+        } else {
+            "burst_operations"
+        };
+        let fast = match self.0.bytes {
+            true => "fast_bytes_per_s",
+            false => "fast_per_s",
+        };
+        Estimate::identified(self.value(seen.slow), reason)
+            .between(self.value(ends[0]), self.value(ends[1]))
+            .figure(burst, seen.burst.round())
+            .figure(fast, seen.fast.round())
+    }
+}
+
+impl Probe for Limit {
+    fn bound(&self, _: &Space) -> u64 {
+        0
+    }
+
+    fn reach(&self, space: &Space) -> u64 {
+        space.bytes().min(256 << 20)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, self.0.parameter)?;
+        run(session, self.0, BATCH)?;
+        if first(session.record(), self.0).is_some() {
+            for (series, _) in PAUSES {
+                run(session, self.0, series)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        debug_assert!(matches!(
+            self.0.parameter.about().unit,
+            Unit::PerSecond | Unit::BytesPerSecond
+        ));
+        let all = batches(record, self.0, BATCH);
+        let Some(seen) = first(record, self.0) else {
+            let tokens: f64 = all.iter().map(|batch| batch.tokens).sum();
+            let much = match self.0.bytes {
+                true => format!("{:.1} GB", tokens / 1e9),
+                false => format!("{tokens:.0} reads"),
+            };
+            return Estimate::absent(format!(
+                "{much} at full speed show no drop to a constant rate"
+            ));
+        };
+        let slack = 2.0 * all.first().map_or(0.0, |batch| batch.tokens);
+        match given_back(record, self.0, &seen) {
+            Some(given) if keeps_law(given, &seen, slack) => self.found(&seen),
+            Some(given) => Estimate::inconclusive(format!(
+                "reads at full speed drop from {} to {}, but pauses of 2 s and 6 s give back {:.0} % and {:.0} % of what a \
+                 bucket would: heat or other users slow the drive, too",
+                self.said(seen.fast),
+                self.said(seen.slow),
+                100.0 * given[0] / (2.0 * seen.slow).min(seen.burst).max(1.0),
+                100.0 * given[1] / (6.0 * seen.slow).min(seen.burst).max(1.0),
+            )),
+            None => Estimate::inconclusive("the pauses after the drop were not measured"),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Stalls: how often and how long requests wait for the drive's own work.
+
+mod measure;
+mod robust;
+
+use crate::about::{Figure, Mark, Measure, X};
+use crate::{About, Series, Unit};
+
+pub(crate) const ABOUT: About = About {
+    unit: Unit::Nanoseconds,
+    question: "How long do the slowest reads wait, and how often?",
+    page: include_str!("../../../../docs/parameters/stalls.md"),
+    writes: false,
+    looks_at: &[],
+    marks: None,
+    figures: FIGURES,
+    robust: &robust::Stalls,
+    rules: &[],
+    fits: crate::look::always,
+};
+
+/// Waits for the host's own timer, beyond the time asked for.
+pub(crate) const TIMER: Series = Series::new("timer");
+/// Single reads one after another.
+pub(crate) const ALONE: Series = Series::new("alone");
+/// The median read of a window, with nothing else going on.
+pub(crate) const TYPICAL: Series = Series::new("typical");
+/// The slowest reads of a window.
+pub(crate) const SLOWEST: Series = Series::new("slowest");
+/// The median read of a window, during writes.
+pub(crate) const TYPICAL_WRITING: Series = Series::new("typical_writing");
+/// The slowest reads of a window, during writes.
+pub(crate) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
+
+const FIGURES: &[Figure] = &[
+    Figure {
+        measure: Measure::Latency,
+        x: X::Elapsed,
+        mark: Mark::Nothing,
+        ..Figure::latency(
+            "The slowest reads over time",
+            "Look for points far above the line of typical reads: each is a read that waited for work of the drive's own.",
+            &[
+                (TYPICAL, "The median read of a window"),
+                (SLOWEST, "The slowest reads of it"),
+            ],
+        )
+    },
+    Figure {
+        measure: Measure::Latency,
+        x: X::Span,
+        mark: Mark::Nothing,
+        ..Figure::latency(
+            "The slowest reads during writes",
+            "Look for points that come back after the same number of bytes: collections and merges cause those.",
+            &[
+                (TYPICAL_WRITING, "The median read of a window"),
+                (SLOWEST_WRITING, "The slowest reads of it"),
+            ],
+        )
+    },
+];

@@ -1,0 +1,162 @@
+//! The steps that take the samples of the stalls.
+
+use super::{ALONE, SLOWEST, SLOWEST_WRITING, TIMER, TYPICAL, TYPICAL_WRITING};
+use crate::record::{Level, Timed};
+use crate::session::{Ask, Served};
+use crate::{Io, Parameter, Series, Session, Space, Stop};
+use fathom_base::Dur;
+
+pub(super) const PARAMETER: Parameter = Parameter::Stalls;
+pub(super) const TIMER_STEP: &str = "timer";
+pub(super) const ALONE_STEP: &str = "alone";
+/// The length of a read, in bytes, if the logical block is not longer.
+const READ: u64 = 4096;
+/// The reads one after another, and the waits for the timer.
+const SINGLE: u32 = 512;
+const WAITS: u32 = 256;
+const WAIT: Dur = Dur::us(200);
+/// The interval between two reads is this many times the latency of a read, and at least so long: most reads find the drive
+/// idle, so what delays them is the drive's own work.
+const APART: u64 = 4;
+const APART_MIN: Dur = Dur::us(200);
+/// The largest number of reads in flight: those that a stall holds back.
+const DEPTH: u32 = 64;
+/// Of each window, one read in so many is kept, the slowest ones; and at least the second number.
+const KEPT: (usize, usize) = (1000, 16);
+/// The length of a write, in bytes, and the rate of writes, in bytes per second.
+const WRITE: u64 = 64 << 10;
+const WRITES_PER_SECOND: u64 = 16 << 20;
+
+/// The lengths of a measurement: its windows of reads, those of reads with writes, and the length of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lengths {
+    pub(super) quiet: u32,
+    pub(super) writing: u32,
+    pub(super) window: Dur,
+}
+
+impl Lengths {
+    pub(super) fn of(space: &Space) -> Self {
+        let (quiet, writing, seconds) = match space.level {
+            Level::Quick => (8, 4, 1),
+            Level::Full => (60, 12, 10),
+        };
+        Self {
+            quiet,
+            writing,
+            window: Dur::ms(1000 * seconds),
+        }
+    }
+
+    /// Returns the bytes that a window writes.
+    fn written(&self) -> u64 {
+        let bytes = u128::from(WRITES_PER_SECOND) * u128::from(self.window.0) / 1_000_000_000;
+        (bytes as u64).next_multiple_of(WRITE)
+    }
+
+    /// Returns the most that all windows write, in bytes.
+    pub(super) fn bound(&self) -> u64 {
+        u64::from(self.writing) * (self.written() + WRITE)
+    }
+}
+
+/// Measures how late the host's own timer is: a read cannot be seen earlier than the host runs.
+pub(super) fn timer(session: &mut Session<'_>) -> Result<(), Stop> {
+    session.step(PARAMETER, TIMER_STEP, |io| {
+        for rep in 0..WAITS {
+            let mark = io.mark(0);
+            io.idle(WAIT)?;
+            io.sample_since(&mark, Timed::Idle, TIMER, WAIT.0, rep);
+        }
+        Ok(())
+    })
+}
+
+/// Reads at random places, one at a time.
+pub(super) fn alone(session: &mut Session<'_>) -> Result<(), Stop> {
+    let space = session.space();
+    session.step(PARAMETER, ALONE_STEP, |io| {
+        for rep in 0..SINGLE {
+            let ask = any(io, &space);
+            io.read(ask.offset, ask.len)?;
+            io.sample(ALONE, ask.len, rep);
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn name(writing: bool, window: u32) -> String {
+    let what = if writing { "writing" } else { "quiet" };
+    format!("{what} {window}")
+}
+
+/// Reads at even intervals for the time of a window, with or without writes in between.
+pub(super) fn window(
+    session: &mut Session<'_>,
+    typical_ns: u64,
+    writing: bool,
+    number: u32,
+) -> Result<(), Stop> {
+    let space = session.space();
+    let lengths = Lengths::of(&space);
+    let apart = Dur((APART * typical_ns).max(APART_MIN.0));
+    session.step(PARAMETER, &name(writing, number), |io| {
+        let mut asks: Vec<Ask> = (0..lengths.window.0 / apart.0)
+            .map(|i| any(io, &space).at(Dur(i * apart.0)))
+            .collect();
+        if writing {
+            asks.extend(writes(&space, &lengths, number));
+            asks.sort_by_key(|ask| ask.due);
+        }
+        let served = io.serve(&asks, DEPTH)?;
+        let before = u64::from(number) * lengths.written();
+        match writing {
+            false => keep(io, &served, [TYPICAL, SLOWEST], |done| {
+                u64::from(number) * lengths.window.0 + done.ask.due.unwrap_or_default().0
+            }),
+            true => keep(io, &served, [TYPICAL_WRITING, SLOWEST_WRITING], |done| {
+                let due = u128::from(done.ask.due.unwrap_or_default().0);
+                before + (due * u128::from(WRITES_PER_SECOND) / 1_000_000_000) as u64
+            }),
+        }
+        Ok(())
+    })
+}
+
+fn any(io: &mut Io<'_>, space: &Space) -> Ask {
+    let len = READ.next_multiple_of(space.block_bytes);
+    let slots = (space.span() / len).max(1);
+    Ask::read(space.region.start + io.rng.below(slots) * len, len)
+}
+
+/// Returns the writes of a window: in order over the prepared span, from where the last window ended.
+fn writes(space: &Space, lengths: &Lengths, number: u32) -> impl Iterator<Item = Ask> {
+    let len = WRITE.next_multiple_of(space.block_bytes);
+    let slots = (space.span() / len).max(1);
+    let count = lengths.written() / WRITE;
+    let (start, apart) = (space.region.start, lengths.window.0 / count.max(1));
+    let first = u64::from(number) * count;
+    (0..count).map(move |i| {
+        let slot = (first + i) % slots;
+        Ask::write(start + slot * len, len).at(Dur(i * apart))
+    })
+}
+
+/// Records the median read of a window with their number, and the slowest ones.
+fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 2], x: impl Fn(&Served) -> u64) {
+    let mut reads: Vec<&Served> = served
+        .iter()
+        .filter(|done| done.ask.op == fathom_block::Op::Read)
+        .collect();
+    reads.sort_by_key(|done| done.took());
+    let count = reads.len();
+    if let Some(median) = reads.get(count / 2) {
+        io.sample_served(series[0], x(median), count as u32, median);
+    }
+    let kept = (count / KEPT.0).max(KEPT.1).min(count);
+    let mut slowest = reads.split_off(count - kept);
+    slowest.sort_by_key(|done| done.from);
+    for (rep, done) in slowest.into_iter().enumerate() {
+        io.sample_served(series[1], x(done), rep as u32, done);
+    }
+}
