@@ -209,6 +209,16 @@ fn under(metadata: &Metadata, mount: Option<&Mount>) -> Option<Node> {
     Node::find(DeviceNumber::of(metadata.dev())).or_else(source)
 }
 
+/// Returns the block device of a path: itself, or the one under its file system.
+pub(crate) fn drive_of(path: &Path) -> Option<Node> {
+    let resolved = fs::canonicalize(path).ok()?;
+    let metadata = fs::metadata(&resolved).ok()?;
+    match metadata.file_type().is_block_device() {
+        true => Node::find(DeviceNumber::of(metadata.rdev())),
+        false => under(&metadata, usage::mount_of(&resolved).as_ref()),
+    }
+}
+
 fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize))
 }
