@@ -28,7 +28,8 @@ pub(crate) fn kind_of(errno: Errno, op: Op) -> IoErrorKind {
 
 /// Returns true if an error of this kind may come from a device that went away. The kernel fails requests to a removed
 /// device with EIO (`blk_queue_dying`, block/blk-core.c, 6.1). A controller that died leaves a device of size zero
-/// (`nvme_set_capacity`, `set_capacity(disk, 0)`), where a read ends early and a write finds no space (block/fops.c).
+/// (`set_capacity(disk, 0)` in drivers/nvme/host), where a read ends early, a write finds no space (block/fops.c) and a
+/// discard is invalid.
 pub(crate) fn may_be_gone(kind: IoErrorKind) -> bool {
     matches!(
         kind,
@@ -36,6 +37,7 @@ pub(crate) fn may_be_gone(kind: IoErrorKind) -> bool {
             | IoErrorKind::OutOfRange
             | IoErrorKind::NoSpace
             | IoErrorKind::Unsupported
+            | IoErrorKind::Os(_)
     )
 }
 

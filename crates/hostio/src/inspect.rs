@@ -4,6 +4,7 @@ use crate::error::{HostError, os_error};
 use crate::finding::Finding;
 use crate::holds;
 use crate::identity::Identity;
+use crate::metadata;
 use crate::node::{DeviceNumber, Node};
 use crate::usage::{self, Mount, Storage};
 use fathom_base::Bytes;
@@ -126,6 +127,7 @@ impl Look {
             _ => Storage::default(),
         };
         let mut findings = usage::in_kernel(&storage);
+        findings.extend(node.as_ref().and_then(metadata::of));
         let (size_bytes, contents) = match (kind, &node) {
             (Kind::Block, Some(node)) => (
                 node.size_bytes(),

@@ -37,6 +37,7 @@ mod inspect;
 mod ioctl;
 pub mod load;
 mod log;
+mod metadata;
 mod node;
 mod recorder;
 pub mod reported;

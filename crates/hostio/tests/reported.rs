@@ -147,11 +147,19 @@ fn what_a_drive_says_is_compared_with_the_kernel() {
 #[test]
 fn blocks_that_cannot_be_are_told() {
     let odd = with(sound(), |r| {
-        r.sizes.physical_block_bytes = Some(24 * KIB);
-        r.sizes.io_min_bytes = Some(24 * KIB);
+        r.sizes.physical_block_bytes = Some(12 * KIB);
+        r.sizes.io_min_bytes = Some(12 * KIB);
         r.sizes.io_opt_bytes = Some(0);
     });
     assert_eq!(rules(&odd), ["block-is-no-power-of-two"]);
+    let limit = |kib| {
+        with(sound(), |r| {
+            r.sizes.physical_block_bytes = Some(kib * KIB);
+            r.sizes.io_min_bytes = Some(kib * KIB);
+        })
+    };
+    assert_eq!(rules(&limit(16)), [""; 0]);
+    assert_eq!(rules(&limit(32)), ["large-physical-block"]);
     let small = with(sound(), |r| r.sizes.physical_block_bytes = Some(256));
     assert_eq!(rules(&small), ["physical-below-logical"]);
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// There is no log that this version could read.
-    #[error("{what} has no log that could be read: {why}")]
+    /// There is nothing that this version could ask.
+    #[error("{what} cannot be asked: {why}")]
     NoLog {
         /// The drive or the kind of the target.
         what: String,

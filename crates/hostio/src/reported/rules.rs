@@ -27,9 +27,8 @@ struct Rule {
 const BRIDGE_IO_OPT_BYTES: u64 = 65_535 * 512;
 /// Read-ahead from which a random read wastes most of what is read; the default is 128 KiB.
 const MUCH_READ_AHEAD_BYTES: u64 = 4 << 20;
-/// Largest physical block that a drive of today may have as its unit without being asked: 64 KiB. Above, a file system or a
-/// pool that takes it as its block wastes most of its room.
-const LARGE_PHYSICAL_BYTES: u64 = 64 << 10;
+/// Largest physical block that a pool of ZFS takes as its block by itself (`zfs_vdev_max_auto_ashift`, 14).
+const LARGE_PHYSICAL_BYTES: u64 = 16 << 10;
 
 const RULES: &[Rule] = &[
     Rule {
@@ -69,7 +68,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "large-physical-block",
-        source: "bcachefs and ZFS take it as their block: koverstreet/bcachefs#89, openzfs/zfs#6373",
+        source: "openzfs/zfs pull request 13798; koverstreet/bcachefs#89",
         check: large_physical,
     },
     Rule {
@@ -232,7 +231,7 @@ fn large_physical(r: &Reported) -> Option<String> {
     let physical = r.sizes.physical_block_bytes?;
     (physical > LARGE_PHYSICAL_BYTES).then(|| {
         format!(
-            "the physical block is {}: this is rather a preferred size than a unit of the map, and a file system or pool \
+            "the physical block is {}: it may be the unit of the map or only a preferred size, and a file system or pool \
              that takes it as its block wastes room; measure the unit",
             size(physical)
         )
