@@ -8,7 +8,8 @@
 //! - [`load`] reads at random by the kernel's different interfaces and measures what that costs the caller.
 //! - [`Recorder`] records the events that an I/O passes in the kernel, in another such instance, in the clocks of the
 //!   processor where the kernel has that clock ([`TraceClock`]). [`IoDevices`] are the devices under a path.
-//! - [`drive_log`] reads what a drive logs of its own work, or returns a [`LogError`] that says why not and what to do.
+//! - [`drive_log`] reads what a drive logs of its own work, or returns a [`LogError`] that says why not and what to do. An
+//!   open device keeps that reason ([`HostDevice::log_error`]).
 //! - [`reported`] is what the kernel and the drive say of sizes, limits and features ([`reported::Reported`], with
 //!   [`reported::NvmeReported`] and [`reported::AtaReported`]); [`reported::inconsistencies`] are the values that cannot all
 //!   be true, each an [`reported::Inconsistency`]. [`reported::reported`] reads them.

@@ -120,7 +120,8 @@ impl NvmeDrive for Commands {
 
     fn log_page(&mut self, page: u8, uuid: u8, len: usize) -> Result<Vec<u8>, LogError> {
         let mut command = NvmeCommand::new(GET_LOG_PAGE, ALL);
-        let dwords = (len / 4) as u32 - 1;
+        // A 0's based number of dwords.
+        let dwords = (len as u32 / 4).saturating_sub(1);
         command.dwords[0] = u32::from(page) | (dwords & 0xffff) << 16;
         command.dwords[1] = dwords >> 16;
         // Bits 6:0 of dword 14 are the UUID index.
