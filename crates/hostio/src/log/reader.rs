@@ -21,8 +21,6 @@ type Answer = (Result<DriveLog, LogError>, Known);
 struct Asked {
     answer: Receiver<Answer>,
     since_ns: u64,
-    /// The caller was told that it takes too long.
-    given_up: bool,
 }
 
 impl Asked {
@@ -95,7 +93,7 @@ impl LogReader {
 
     /// Waits for the log, for `step` or until the patience ends; `None` if it is not there after the step.
     pub(crate) fn answer(&mut self, step: Option<Duration>) -> Option<Result<DriveLog, LogError>> {
-        let Some(asked) = self.asked.as_mut().filter(|asked| !asked.given_up) else {
+        let Some(asked) = self.asked.as_ref() else {
             return Some(Err(self.fail(slow(Duration::ZERO))));
         };
         let waited = asked.elapsed();
@@ -112,7 +110,6 @@ impl LogReader {
             }
             Err(RecvTimeoutError::Timeout) if waited < PATIENCE && step.is_some() => None,
             Err(_) => {
-                asked.given_up = true;
                 let waited = asked.elapsed();
                 Some(Err(self.fail(slow(waited))))
             }
@@ -146,7 +143,6 @@ fn in_thread(read: impl FnOnce() -> Answer + Send + 'static) -> Result<Asked, Lo
         Ok(_) => Ok(Asked {
             answer,
             since_ns: monotonic_ns(),
-            given_up: false,
         }),
         Err(error) => Err(LogError::Os {
             node: PathBuf::new(),
