@@ -137,6 +137,18 @@ pub enum Finding {
     UnknownData,
     /// It is write-protected.
     WriteProtected,
+    /// Its logical blocks have metadata, which the kernel transfers with each request.
+    Integrity {
+        /// Format, as in `integrity/format` in sysfs.
+        format: String,
+        /// The kernel generates it for writes or checks it for reads.
+        checked: bool,
+    },
+    /// The kernel gives the NVMe namespace no capacity.
+    NoCapacity {
+        /// Metadata of a logical block in bytes, where the kernel tells it.
+        metadata_bytes: Option<u64>,
+    },
     /// The open files of some processes could not be seen.
     Unseen {
         /// These processes.
@@ -161,6 +173,7 @@ impl Finding {
             | Finding::HeldByOthers
             | Finding::Changed { .. }
             | Finding::Hidden { .. }
+            | Finding::NoCapacity { .. }
             | Finding::WriteProtected => Weight::Always,
             Finding::Partitioned { .. }
             | Finding::Signature(_)
@@ -169,6 +182,7 @@ impl Finding {
             Finding::Sparse { .. }
             | Finding::HardLinks { .. }
             | Finding::UnknownData
+            | Finding::Integrity { .. }
             | Finding::Blind { .. }
             | Finding::Unseen { .. } => Weight::Note,
         }
@@ -218,6 +232,23 @@ impl fmt::Display for Finding {
             ),
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
+            Finding::Integrity { format, checked } => {
+                let work = match checked {
+                    true => "the kernel generates and checks it, so every time includes that work",
+                    false => "the kernel's part is switched off, so the drive adds and removes it",
+                };
+                write!(f, "its blocks have protection information ({format}): {work}")
+            }
+            Finding::NoCapacity { metadata_bytes } => {
+                match metadata_bytes {
+                    Some(bytes @ 1..) => write!(f, "its blocks have {bytes} bytes of metadata")?,
+                    _ => f.write_str("its blocks have metadata in line or are too large")?,
+                }
+                f.write_str(
+                    ", and the kernel gives such a namespace no capacity; format it without metadata (`nvme format`, which \
+                     erases it)",
+                )
+            }
             Finding::Unseen { processes, by_root } => {
                 let why = match by_root {
                     true => "a container or a security module hides it, also from root",

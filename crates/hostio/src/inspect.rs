@@ -4,6 +4,7 @@ use crate::error::{HostError, os_error};
 use crate::finding::Finding;
 use crate::holds;
 use crate::identity::Identity;
+use crate::metadata;
 use crate::node::{DeviceNumber, Node};
 use crate::usage::{self, Mount, Storage};
 use fathom_base::Bytes;
@@ -126,6 +127,7 @@ impl Look {
             _ => Storage::default(),
         };
         let mut findings = usage::in_kernel(&storage);
+        findings.extend(node.as_ref().and_then(metadata::of));
         let (size_bytes, contents) = match (kind, &node) {
             (Kind::Block, Some(node)) => (
                 node.size_bytes(),
@@ -207,6 +209,16 @@ fn under(metadata: &Metadata, mount: Option<&Mount>) -> Option<Node> {
         block.then(|| Node::find(DeviceNumber::of(source.rdev())))?
     };
     Node::find(DeviceNumber::of(metadata.dev())).or_else(source)
+}
+
+/// Returns the block device of a path: itself, or the one under its file system.
+pub(crate) fn drive_of(path: &Path) -> Option<Node> {
+    let resolved = fs::canonicalize(path).ok()?;
+    let metadata = fs::metadata(&resolved).ok()?;
+    match metadata.file_type().is_block_device() {
+        true => Node::find(DeviceNumber::of(metadata.rdev())),
+        false => under(&metadata, usage::mount_of(&resolved).as_ref()),
+    }
 }
 
 fn free_bytes(path: &Path) -> u64 {

@@ -8,6 +8,11 @@
 //! - [`load`] reads at random by the kernel's different interfaces and measures what that costs the caller.
 //! - [`Recorder`] records the events that an I/O passes in the kernel, in another such instance, in the clocks of the
 //!   processor where the kernel has that clock ([`TraceClock`]). [`IoDevices`] are the devices under a path.
+//! - [`drive_log`] reads what a drive logs of its own work, or returns a [`LogError`] that says why not and what to do. An
+//!   open device keeps that reason ([`HostDevice::log_error`]).
+//! - [`reported`] is what the kernel and the drive say of sizes, limits and features ([`reported::Reported`], with
+//!   [`reported::NvmeReported`] and [`reported::AtaReported`]); [`reported::inconsistencies`] are the values that cannot all
+//!   be true, each an [`reported::Inconsistency`]. [`reported::reported`] reads them.
 //! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
 //! Linux only, 5.11 or later. The scheduler and the private trace instance are the only things that this crate changes in the system. It mounts nothing, locks
@@ -24,14 +29,19 @@ mod config;
 mod device;
 mod error;
 mod exclusive;
+mod failure;
+mod fields;
 mod finding;
 mod holds;
 mod identity;
 mod inspect;
 mod ioctl;
 pub mod load;
+mod log;
+mod metadata;
 mod node;
 mod recorder;
+pub mod reported;
 mod ring;
 pub mod safety;
 mod scheduler;
@@ -51,6 +61,7 @@ pub use error::{HostError, Refused};
 pub use finding::{Finding, Process, Weight};
 pub use identity::{Identity, QueueLimits};
 pub use inspect::{Inspection, Kind, inspect};
+pub use log::{LogError, drive_log};
 pub use recorder::{IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock};
 pub use scheduler::KernelScheduler;
 pub use signature::Signature;

@@ -9,6 +9,8 @@
 //!   driver (RAID, LVM, dm-crypt, ZFS, a loop device), used as swap or claimed exclusively. A device or file is in use if
 //!   any process has it open, mapped or locked. Everything that shares bytes with the target counts as the target. The user
 //!   has to release it first.
+//! - An NVMe namespace without capacity is refused: the kernel does not read or write its format. Protection information is
+//!   a note, because the kernel generates and checks it.
 //! - A device with partitions or a known signature is written to only if `destroy` names it, by serial number, kernel name
 //!   or path.
 //! - An existing regular file is written to only if `destroy` names it, by name or path.
@@ -171,6 +173,24 @@ mod tests {
                 let refused = judge(&disk, destroy).unwrap_err();
                 assert_eq!(refused.found, std::slice::from_ref(&finding));
             }
+        }
+    }
+
+    #[test]
+    fn protection_information_is_a_note_and_a_namespace_without_capacity_refuses() {
+        let protected = Finding::Integrity {
+            format: "T10-DIF-TYPE1-CRC".into(),
+            checked: true,
+        };
+        let disk = target(Kind::Block, vec![protected]);
+        assert_eq!(judge(&disk, None), Ok(Verdict::Write));
+        let empty = Finding::NoCapacity {
+            metadata_bytes: Some(16),
+        };
+        for destroy in [None, Some("S1")] {
+            let disk = target(Kind::Block, vec![empty.clone()]);
+            let refused = judge(&disk, destroy).unwrap_err();
+            assert_eq!(refused.found, std::slice::from_ref(&empty));
         }
     }
 

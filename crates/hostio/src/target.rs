@@ -4,6 +4,7 @@ use crate::clearance::Clearance;
 use crate::config::{HostConfig, MAX_REQUEST_BYTES};
 use crate::device::HostDevice;
 use crate::error::{HostError, os_error};
+use crate::finding::Finding;
 use crate::inspect::{Inspection, Kind, Look, direct_io_align};
 use crate::safety::{Verdict, judge};
 use crate::{exclusive, ioctl, scratch, usage};
@@ -45,8 +46,11 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
     let block = u64::from(opened.block_bytes);
     let capacity_bytes = opened.size_bytes - opened.size_bytes % block;
     if capacity_bytes == 0 {
+        let reason = |finding: &&Finding| matches!(finding, Finding::NoCapacity { .. });
+        let reason = inspection.findings.iter().find(reason);
+        let empty = || format!("it is empty ({} bytes)", opened.size_bytes);
         return Err(unsuitable(
-            format!("it is empty ({} bytes)", opened.size_bytes),
+            reason.map_or_else(empty, Finding::to_string),
             "name a file or device with room in it",
         ));
     }
