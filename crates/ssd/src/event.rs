@@ -23,6 +23,8 @@ const SORTED: usize = usize::MAX;
 pub(crate) enum Event {
     /// The controller has processed a command.
     Command(u32),
+    /// The controller is free for the next command of several queues.
+    Fetch,
     /// A piece of a write has crossed the link.
     Arrived(u32),
     /// A page register holds its data.

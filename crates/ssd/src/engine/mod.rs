@@ -22,10 +22,12 @@ mod gather;
 mod health;
 mod host;
 mod issue;
+mod log;
 mod map;
 mod memory;
 mod order;
 mod power;
+mod queues;
 mod read;
 mod reading;
 mod requests;
@@ -47,7 +49,7 @@ use collection::Collection;
 use fathom_base::memory::room_for;
 use fathom_base::{BadValue, Lpn, Rng, SECTOR_BYTES, Time, want};
 use fathom_block::simulated::{self, Progress, Simulated};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, Request};
 use flash::FlashSide;
 use health::Health;
 use host::HostSide;
@@ -189,6 +191,7 @@ impl Ssd {
         let clock = &mut self.clock;
         match event {
             Event::Command(id) => self.command(id),
+            Event::Fetch => self.host.fetch_due(clock),
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
             Event::OpDone(_, op) => self.op_done(op),
@@ -246,6 +249,10 @@ impl Device for Ssd {
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         simulated::wait(self, until, done);
+    }
+
+    fn log(&mut self) -> Option<DriveLog> {
+        self.own_log()
     }
 }
 

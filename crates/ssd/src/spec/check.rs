@@ -63,7 +63,8 @@ impl Spec {
             "host.max_request",
             host.max_request,
             || format!("a multiple of the logical block of {}", host.logical_block),
-        )
+        )?;
+        host.check_queues()
     }
 
     fn check_flash(&self) -> Result<(), BadValue> {
