@@ -31,6 +31,8 @@ pub(crate) enum Event {
     Sensed(u32),
     /// A flash operation is done.
     OpDone(End, u32),
+    /// A part of the mapping table has come from host memory.
+    Fetched(u32),
     /// A request is complete.
     Complete(u32),
     /// The idle delay of the write buffer may have expired without a write.

@@ -92,11 +92,12 @@ fn a_drive_of_larger_logical_blocks_conforms() {
 }
 
 #[test]
-fn drives_with_several_queues_conform() {
+fn drives_with_several_queues_and_host_memory_conform() {
     for buffer in ["none", "lru"] {
         let mut spec = drive(MappingKind::Dftl, "lanes", buffer);
         spec.host.queues = 3;
         spec.mapping.unit = Some(Bytes(512));
+        spec.mapping.host_memory_buffer = Some(Bytes(1024));
         conforms(&spec);
         spec.host.queue_arbitration = QueueArbitration::Weighted;
         conforms(&spec);

@@ -16,6 +16,7 @@ mod drain;
 mod fast;
 mod fill;
 mod gc_oracle;
+mod host_memory;
 mod hybrid;
 mod log;
 mod oracle;

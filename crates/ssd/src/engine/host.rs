@@ -13,9 +13,12 @@ use crate::geometry::Geometry;
 use crate::link::{Link, Way};
 use crate::nand::job::Place;
 use crate::spec::{Cut, Log, Protocol, Spec};
-use fathom_base::{Rng, SECTOR_BYTES, Slab, Time};
+use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{IoErrorKind, Op, Request};
 use std::collections::VecDeque;
+
+/// Bytes that are read of a translation page in host memory: the page of that memory with the entry.
+const HOST_PAGE_BYTES: u64 = 4096;
 
 /// A request in flight.
 #[derive(Clone, Debug)]
@@ -73,6 +76,9 @@ pub(super) struct HostSide {
     /// What the drive reports about itself, and in the units of which protocol.
     pub(super) log: Log,
     pub(super) protocol: Protocol,
+    /// Bytes of a read of host memory, and its time in addition to the transfer.
+    map_bytes: u64,
+    host_memory_latency: Dur,
     /// The submission queues, if there are several.
     queues: Option<Box<Queues>>,
     /// True if an event will fetch the next command.
@@ -91,6 +97,8 @@ impl HostSide {
             sectors_read: 0,
             log: spec.host.log,
             protocol: spec.host.protocol,
+            map_bytes: spec.unit().min(HOST_PAGE_BYTES),
+            host_memory_latency: spec.mapping.host_memory_latency,
             queues: Queues::new(&spec.host),
             will_fetch: false,
         }
@@ -130,6 +138,11 @@ impl HostSide {
             clock.at(at, Event::Command(id));
         }
         through
+    }
+
+    /// Reads a part of the mapping table from host memory. Returns the time at which it is there.
+    pub(super) fn read_host_memory(&mut self, now: Time) -> Time {
+        self.link.transfer(Way::In, self.map_bytes, now) + self.host_memory_latency
     }
 
     /// Adds a command to the queue of its process.

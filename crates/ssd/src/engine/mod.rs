@@ -195,6 +195,7 @@ impl Ssd {
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
             Event::OpDone(_, op) => self.op_done(op),
+            Event::Fetched(ticket) => self.map_fetched(ticket),
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
             Event::Background => self.background(),
@@ -243,6 +244,7 @@ impl Device for Ssd {
             self.complete(id, Err(kind));
         } else if self.host.is_command_through(id, &mut self.clock) {
             self.command(id);
+            self.start_map_fetches();
         }
         Ok(())
     }
@@ -267,6 +269,7 @@ impl Simulated for Ssd {
         let event = self.clock.next(limit);
         if let Some(event) = event {
             self.handle(event);
+            self.start_map_fetches();
         }
         event.is_some()
     }

@@ -227,6 +227,8 @@ fn mapping(
         },
         striping: Striping::Dynamic,
         map_cache: None,
+        host_memory_buffer: None,
+        host_memory_latency: Dur::us(1),
         partial_program: sectors,
     };
     (mapping, logical_block)

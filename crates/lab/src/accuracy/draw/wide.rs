@@ -124,6 +124,8 @@ fn mapping(
             Striping::Dynamic
         },
         map_cache: (kind == MappingKind::Dftl).then_some(map_cache),
+        host_memory_buffer: None,
+        host_memory_latency: Dur::us(1),
         partial_program: rng.chance(0.25),
     }
 }
