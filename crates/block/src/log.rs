@@ -28,3 +28,68 @@ pub struct DriveLog {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_percent: Option<u8>,
 }
+
+impl DriveLog {
+    /// Returns the log of two drives that are used as one: the sums of the bytes, and the state of the drive that is worse
+    /// off. A field that one of them does not report is `None`.
+    #[must_use]
+    pub fn with(&self, other: &DriveLog) -> DriveLog {
+        DriveLog {
+            host_bytes_written: sum(self.host_bytes_written, other.host_bytes_written),
+            host_bytes_read: sum(self.host_bytes_read, other.host_bytes_read),
+            media_bytes_written: sum(self.media_bytes_written, other.media_bytes_written),
+            temperature_celsius: largest(self.temperature_celsius, other.temperature_celsius),
+            hot_minutes: largest(self.hot_minutes, other.hot_minutes),
+            spare_percent: both(self.spare_percent, other.spare_percent).map(|(a, b)| a.min(b)),
+            used_percent: largest(self.used_percent, other.used_percent),
+        }
+    }
+}
+
+fn both<T>(a: Option<T>, b: Option<T>) -> Option<(T, T)> {
+    Some((a?, b?))
+}
+
+fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    both(a, b).map(|(a, b)| a.saturating_add(b))
+}
+
+fn largest<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    both(a, b).map(|(a, b)| a.max(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_drives_report_sums_and_the_worse_state() {
+        let one = DriveLog {
+            host_bytes_written: Some(512_000),
+            media_bytes_written: Some(700),
+            temperature_celsius: Some(-3),
+            spare_percent: Some(90),
+            used_percent: Some(7),
+            ..DriveLog::default()
+        };
+        let other = DriveLog {
+            host_bytes_written: Some(1_024_000),
+            host_bytes_read: Some(5),
+            media_bytes_written: Some(1),
+            temperature_celsius: Some(40),
+            spare_percent: Some(30),
+            used_percent: Some(2),
+            ..DriveLog::default()
+        };
+        let want = DriveLog {
+            host_bytes_written: Some(1_536_000),
+            media_bytes_written: Some(701),
+            temperature_celsius: Some(40),
+            spare_percent: Some(30),
+            used_percent: Some(7),
+            ..DriveLog::default()
+        };
+        assert_eq!(one.with(&other), want);
+        assert_eq!(other.with(&one), want);
+    }
+}

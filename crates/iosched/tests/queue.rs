@@ -524,3 +524,13 @@ fn what_a_queue_cannot_be_is_said() {
     });
     assert!(error.contains("`first` the priority 4"), "{error}");
 }
+
+#[test]
+fn the_log_is_that_of_the_drive() {
+    let mut queue = queue(QueueConfig::default());
+    run(
+        &mut queue,
+        vec![write(1, 0, 4 * KIB), write(2, 4 * KIB, 4 * KIB)],
+    );
+    assert_eq!(queue.log().unwrap().host_bytes_written, Some(8 * KIB));
+}

@@ -56,3 +56,18 @@ fn a_limit_is_written_only_where_there_is_one() {
     let refused = Model::from_toml(&text).unwrap_err().to_string();
     assert!(refused.contains("operations_per_second"), "{refused}");
 }
+
+#[test]
+fn the_log_of_a_drive_file_is_shown_through_its_layers() {
+    let log = |drive: &mut dyn Device| drive.log().map(|log| log.host_bytes_read);
+    for (more, want) in [("none", None), ("host", Some(Some(512_000)))] {
+        let text = find("nvme").unwrap().text;
+        let text = text.replace("[host]\n", &format!("[host]\nlog = \"{more}\"\n"));
+        let model = Model::from_toml(&format!("{text}{LIMIT}")).unwrap();
+        let mut drive = model.build(1).unwrap();
+        reads(&mut drive, 3);
+        assert_eq!(log(&mut drive), want);
+        let narrow = std::num::NonZeroU32::MIN;
+        assert_eq!(log(&mut fathom_block::Narrow::new(drive, narrow)), want);
+    }
+}

@@ -4,7 +4,7 @@ use crate::model::{charged, closed, info, near, per_second, platform, read};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::conformance::{Options, check};
 use fathom_block::devices::{NullDevice, RamDevice};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request, Subject};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveLog, Op, Request, Subject};
 use fathom_platform::{Charged, Interface, Platform, Processors, Target};
 
 const KIB: u64 = 1024;
@@ -41,6 +41,13 @@ impl Device for Asked {
     }
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         self.inner.wait(until, done);
+    }
+    fn log(&mut self) -> Option<DriveLog> {
+        let read = self.asked.iter().map(|(_, _, kib)| kib * KIB).sum();
+        Some(DriveLog {
+            host_bytes_read: Some(read),
+            ..DriveLog::default()
+        })
     }
 }
 
@@ -266,4 +273,23 @@ fn a_chunk_that_does_not_fit_is_refused() {
         Ok(()),
         "one chunk on one drive"
     );
+}
+
+#[test]
+fn the_log_is_that_of_all_drives() {
+    let asked = || Asked {
+        inner: NullDevice::new(info(), Dur::us(10)),
+        asked: Vec::new(),
+    };
+    for drives in [2, 3] {
+        let mut device = charged(striped(64, 1, drives), asked);
+        let read = Request::new(1, Op::Read, 0, 192 * KIB);
+        device.submit(read).unwrap();
+        device.wait(Time::MAX, &mut Vec::new());
+        let log = device.log().unwrap();
+        assert_eq!(log.host_bytes_read, Some(192 * KIB), "{drives} drives");
+        assert_eq!(log.spare_percent, None);
+    }
+    let mut silent = charged(striped(64, 1, 2), || NullDevice::new(info(), Dur::us(10)));
+    assert_eq!(silent.log(), None);
 }

@@ -23,12 +23,16 @@ const SORTED: usize = usize::MAX;
 pub(crate) enum Event {
     /// The controller has processed a command.
     Command(u32),
+    /// The controller is free for the next command of several queues.
+    Fetch,
     /// A piece of a write has crossed the link.
     Arrived(u32),
     /// A page register holds its data.
     Sensed(u32),
     /// A flash operation is done.
     OpDone(End, u32),
+    /// A part of the mapping table has come from host memory.
+    Fetched(u32),
     /// A request is complete.
     Complete(u32),
     /// The idle delay of the write buffer may have expired without a write.

@@ -54,6 +54,11 @@ impl Link {
         self.controller_free + self.latency
     }
 
+    /// Returns the time from which the controller is free for another command.
+    pub(crate) fn controller_free(&self) -> Time {
+        self.controller_free
+    }
+
     /// Books a transfer of data that is ready now. Returns the time at which it has arrived.
     #[inline]
     pub(crate) fn transfer(&mut self, way: Way, bytes: u64, now: Time) -> Time {

@@ -5,6 +5,7 @@
 //! `over_provisioning_percent`, so that the capacity is a setting and not a result.
 
 mod check;
+mod host;
 mod listed;
 mod mapping;
 pub(crate) mod read_buffer;
@@ -14,6 +15,7 @@ mod write_buffer;
 
 pub use crate::buffer::WritePolicy;
 pub use crate::ftl::FTLS;
+pub use host::{Log, Priority, QueueArbitration};
 pub(crate) use listed::FTL;
 pub use listed::{MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
@@ -86,6 +88,26 @@ pub struct Host {
     /// Maximum length of a command.
     #[serde(default = "max_request")]
     pub max_request: Bytes,
+    /// What the drive reports about itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub log: Log,
+    /// Number of submission queues (NVMe). The requests of process `p` use queue `p % queues`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub queues: u32,
+    /// How the controller chooses the queue of its next command (more than one queue only).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub queue_arbitration: QueueArbitration,
+    /// Commands that the controller takes from a queue before it takes them from another one; 0 for no limit (more than
+    /// one queue only).
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub arbitration_burst: u32,
+    /// Priority of each queue; all are medium by default (`queue_arbitration = "weighted"` only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_priorities: Vec<Priority>,
+    /// Commands of high, medium and low priority in each round of arbitration; one each by default
+    /// (`queue_arbitration = "weighted"` only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_weights: Vec<u32>,
 }
 
 /// Protocols of the host link.
@@ -192,6 +214,15 @@ pub struct Noise {
     pub background_duration: Dur,
 }
 
+fn one() -> u32 {
+    1
+}
+fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 fn sector() -> Bytes {
     Bytes(fathom_base::SECTOR_BYTES)
 }

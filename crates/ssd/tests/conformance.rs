@@ -5,7 +5,7 @@
 use crate::common::{BUFFERS, KINDS, SHAPES, drive, linked};
 use fathom_base::{Bytes, Dur};
 use fathom_block::conformance::{Options, check};
-use fathom_ssd::spec::{MappingKind, Noise, Prefetch, Protocol, ReadBuffer};
+use fathom_ssd::spec::{MappingKind, Noise, Prefetch, Protocol, QueueArbitration, ReadBuffer};
 use fathom_ssd::{Spec, Ssd};
 
 fn conforms(spec: &Spec) {
@@ -89,4 +89,17 @@ fn a_drive_of_larger_logical_blocks_conforms() {
     spec.host.max_request = Bytes::kib(32);
     spec.write_buffer.as_mut().unwrap().capacity = Bytes::kib(12);
     conforms(&spec);
+}
+
+#[test]
+fn drives_with_several_queues_and_host_memory_conform() {
+    for buffer in ["none", "lru"] {
+        let mut spec = drive(MappingKind::Dftl, "lanes", buffer);
+        spec.host.queues = 3;
+        spec.mapping.unit = Some(Bytes(512));
+        spec.mapping.host_memory_buffer = Some(Bytes(1024));
+        conforms(&spec);
+        spec.host.queue_arbitration = QueueArbitration::Weighted;
+        conforms(&spec);
+    }
 }

@@ -34,7 +34,9 @@ pub use stats::{Bundled, Dispatched, QueueStats};
 
 use crate::{Era, Priority, Scheduler};
 use fathom_base::{BadValue, Dur, Slab, Time};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, QueueWork, Request};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, QueueWork, Request,
+};
 use merge::Mergeable;
 use order::Order;
 use parts::{Parent, Part, Parts, Piece, Place};
@@ -197,6 +199,10 @@ impl<D: Device> Device for BlockQueue<D> {
 
     fn now(&self) -> Time {
         self.inner.now()
+    }
+
+    fn log(&mut self) -> Option<DriveLog> {
+        self.inner.log()
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

@@ -2,7 +2,7 @@
 
 use fathom_base::{Dur, Time};
 use fathom_block::devices::NullDevice;
-use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveLog, Op, Request};
 use fathom_iosched::{BlockQueue, QueueConfig};
 
 const KIB: u64 = 1024;
@@ -37,6 +37,12 @@ impl Device for Recorder {
     }
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         self.inner.wait(until, done);
+    }
+    fn log(&mut self) -> Option<DriveLog> {
+        Some(DriveLog {
+            host_bytes_written: Some(self.given.iter().map(|r| r.len).sum()),
+            ..DriveLog::default()
+        })
     }
 }
 

@@ -12,7 +12,8 @@ use crate::processors::{Booking, Place, Processors};
 use fathom_base::{BadValue, Dur, EventQueue, Slab, Time};
 use fathom_block::simulated::{self, Progress, Simulated};
 use fathom_block::{
-    Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, QueueWork, Request, Subject,
+    Busy, Completion, Device, DeviceInfo, DriveLog, DriveStats, IoErrorKind, Op, QueueWork,
+    Request, Subject,
 };
 use std::collections::BTreeMap;
 
@@ -230,6 +231,11 @@ impl<D: Subject> Device for Charged<D> {
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         simulated::wait(self, until, done);
+    }
+
+    /// The log of all drives together.
+    fn log(&mut self) -> Option<DriveLog> {
+        self.drives.log()
     }
 }
 

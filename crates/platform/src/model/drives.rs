@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::spec::Platform;
 use fathom_base::{BadValue, Time};
-use fathom_block::{Busy, Completion, DeviceInfo, DriveStats, Request, Subject};
+use fathom_block::{Busy, Completion, DeviceInfo, DriveLog, DriveStats, Request, Subject};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -146,6 +146,13 @@ impl<D: Subject> Drives<D> {
         let mut all = self.bays.iter().map(|bay| bay.drive.stats());
         let first = all.next()??;
         all.try_fold(first, |sum, next| Some(sum.plus(&next?)))
+    }
+
+    /// The log of all drives together; `None` if one has none.
+    pub(super) fn log(&mut self) -> Option<DriveLog> {
+        let mut all = self.bays.iter_mut().map(|bay| bay.drive.log());
+        let first = all.next()??;
+        all.try_fold(first, |both, next| Some(both.with(&next?)))
     }
 
     /// The latest time of any drive.

@@ -15,6 +15,8 @@ pub struct Counters {
     pub erases: u64,
     /// Reads of a mapping table stored in flash.
     pub map_reads: u64,
+    /// Reads of a mapping table in host memory.
+    pub map_fetches: u64,
     /// Programs of a mapping table stored in flash.
     pub map_programs: u64,
     /// Repeated reads.

@@ -39,7 +39,7 @@ impl Ssd {
         cblock.is_some()
     }
 
-    fn settle(&mut self, id: u32, ticket: Ticket) {
+    pub(super) fn settle(&mut self, id: u32, ticket: Ticket) {
         let clock = &mut self.clock;
         match ticket {
             Ticket::Read { request, bytes } => self.host.send_part(request, bytes, clock),

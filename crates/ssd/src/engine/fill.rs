@@ -96,6 +96,7 @@ impl Ssd {
                 self.flash.counts.sectors_programmed += sectors;
             }
             FlashOp::MapRead { .. } => self.flash.counts.map_reads += 1,
+            FlashOp::MapFetch { .. } => self.flash.counts.map_fetches += 1,
             FlashOp::Erase { cblock } => {
                 self.health.wear[cblock as usize] += 1;
                 self.flash.counts.erases += 1;

@@ -6,7 +6,7 @@
 
 use super::domain::{Domain, Domains, Waiting};
 use super::draining::Draining;
-use super::ticket::{NO_BATCH, Program, Ticket};
+use super::ticket::{MapRead, NO_BATCH, Program, Ticket};
 use crate::event::Clock;
 use crate::geometry::Geometry;
 use crate::nand::Nand;
@@ -22,6 +22,7 @@ pub(super) struct FlashCounts {
     pub(super) sectors_programmed: u64,
     pub(super) erases: u64,
     pub(super) map_reads: u64,
+    pub(super) map_fetches: u64,
     pub(super) map_programs: u64,
 }
 
@@ -40,9 +41,11 @@ pub(super) struct FlashSide {
     /// Sources of the copies that are being gathered.
     pub(super) gather: Vec<Place>,
     /// Reads of the mapping table for the next operations to be issued.
-    pub(super) map_reads: Vec<Place>,
+    pub(super) map_reads: Vec<MapRead>,
     /// Tickets of the map reads in progress.
     pub(super) map_arriving: Vec<u32>,
+    /// Tickets of the reads of host memory that have not been started yet.
+    pub(super) map_fetches: Vec<u32>,
     /// Reads of old data for programs that wait for map reads first: (ticket of the program, place).
     pub(super) after_map: Vec<(u32, Place)>,
 }
@@ -59,6 +62,7 @@ impl FlashSide {
             gather: Vec::new(),
             map_reads: Vec::new(),
             map_arriving: Vec::new(),
+            map_fetches: Vec::new(),
             after_map: Vec::new(),
             g: g.clone(),
         }
@@ -204,6 +208,7 @@ impl FlashSide {
         self.draining.clear();
         self.map_reads.clear();
         self.map_arriving.clear();
+        self.map_fetches.clear();
         self.after_map.clear();
     }
 }

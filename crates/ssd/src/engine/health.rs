@@ -49,6 +49,11 @@ impl Health {
         self.bad.len() > self.bad_at_first
     }
 
+    /// Returns the number of blocks that were bad from the start.
+    pub(super) fn bad_at_first(&self) -> usize {
+        self.bad_at_first
+    }
+
     /// Draws whether a program has failed.
     pub(super) fn draw_program(&mut self) -> bool {
         self.rng.chance(self.faults.program_fail)

@@ -6,15 +6,19 @@
 
 use super::flushes::Flushes;
 use super::order::Hazards;
+use super::queues::Queues;
 use crate::buffer::lines::Piece;
 use crate::event::{Clock, Event};
 use crate::geometry::Geometry;
 use crate::link::{Link, Way};
 use crate::nand::job::Place;
-use crate::spec::{Cut, Spec};
-use fathom_base::{Rng, SECTOR_BYTES, Slab, Time};
+use crate::spec::{Cut, Log, Protocol, Spec};
+use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{IoErrorKind, Op, Request};
 use std::collections::VecDeque;
+
+/// Bytes that are read of a translation page in host memory: the page of that memory with the entry.
+const HOST_PAGE_BYTES: u64 = 4096;
 
 /// A request in flight.
 #[derive(Clone, Debug)]
@@ -69,6 +73,16 @@ pub(super) struct HostSide {
     pub(super) flushes: Flushes,
     pub(super) sectors_written: u64,
     pub(super) sectors_read: u64,
+    /// What the drive reports about itself, and in the units of which protocol.
+    pub(super) log: Log,
+    pub(super) protocol: Protocol,
+    /// Bytes of a read of host memory, and its time in addition to the transfer.
+    map_bytes: u64,
+    host_memory_latency: Dur,
+    /// The submission queues, if there are several.
+    queues: Option<Box<Queues>>,
+    /// True if an event will fetch the next command.
+    will_fetch: bool,
 }
 
 impl HostSide {
@@ -81,6 +95,12 @@ impl HostSide {
             flushes: Flushes::default(),
             sectors_written: 0,
             sectors_read: 0,
+            log: spec.host.log,
+            protocol: spec.host.protocol,
+            map_bytes: spec.unit().min(HOST_PAGE_BYTES),
+            host_memory_latency: spec.mapping.host_memory_latency,
+            queues: Queues::new(&spec.host),
+            will_fetch: false,
         }
     }
 
@@ -104,15 +124,57 @@ impl HostSide {
         })
     }
 
-    /// Hands a command to the controller. Returns true if it is processed at once, in which case no event is scheduled.
+    /// Hands a command to the controller, or to one of several queues. Returns true if it is processed at once, in which
+    /// case no event is scheduled.
     #[inline]
     pub(super) fn is_command_through(&mut self, id: u32, clock: &mut Clock) -> bool {
+        if self.queues.is_some() {
+            self.line_up_command(id, clock);
+            return false;
+        }
         let at = self.link.command(clock.now);
         let through = at == clock.now && !clock.happens_now();
         if !through {
             clock.at(at, Event::Command(id));
         }
         through
+    }
+
+    /// Reads a part of the mapping table from host memory. Returns the time at which it is there.
+    pub(super) fn read_host_memory(&mut self, now: Time) -> Time {
+        self.link.transfer(Way::In, self.map_bytes, now) + self.host_memory_latency
+    }
+
+    /// Adds a command to the queue of its process.
+    fn line_up_command(&mut self, id: u32, clock: &mut Clock) {
+        let process = self.active.get(id).map(|active| active.request.tag.process);
+        if let Some(queues) = &mut self.queues {
+            queues.push(process.unwrap_or_default(), id);
+        }
+        self.fetch(clock);
+    }
+
+    /// The controller is free for the next command of several queues.
+    pub(super) fn fetch_due(&mut self, clock: &mut Clock) {
+        self.will_fetch = false;
+        self.fetch(clock);
+    }
+
+    /// Takes commands from the queues while the controller is free, which it is again when it has processed one.
+    fn fetch(&mut self, clock: &mut Clock) {
+        let Some(queues) = &mut self.queues else {
+            return;
+        };
+        while self.link.controller_free() <= clock.now
+            && let Some(id) = queues.pick()
+        {
+            let at = self.link.command(clock.now);
+            clock.at(at, Event::Command(id));
+        }
+        if !queues.is_empty() && !self.will_fetch {
+            self.will_fetch = true;
+            clock.at(self.link.controller_free(), Event::Fetch);
+        }
     }
 
     /// Handles the end of a command. Returns its operation if it may start at once.
@@ -318,5 +380,9 @@ impl HostSide {
         self.hazards.clear();
         self.flushes.clear();
         self.incoming.clear();
+        self.will_fetch = false;
+        if let Some(queues) = &mut self.queues {
+            queues.clear();
+        }
     }
 }

@@ -81,10 +81,8 @@ impl FlashSide {
                     waiting = self.start_host_program(program, &mut issue, waiting, clock);
                     programs += 1;
                 }
-                FlashOp::MapRead { at } => {
-                    let place = Place::of(&self.g, at, 1);
-                    self.map_reads.push(place);
-                }
+                FlashOp::MapRead { at } => self.push_map_read(at, false),
+                FlashOp::MapFetch { at } => self.push_map_read(at, true),
                 FlashOp::MapProgram { at, owner } => self.program_map(at, owner, clock),
                 FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..], clock) - 1,
                 FlashOp::Erase { cblock } => self.domain(cblock).defer_erase(cblock),
@@ -165,8 +163,8 @@ impl FlashSide {
             ..program
         };
         let ticket = self.tickets.insert(Ticket::Program(program));
-        for place in map.drain(..) {
-            self.read_map(place, Wants::Program { program: ticket }, clock);
+        for read in map.drain(..) {
+            self.read_map(read, Wants::Program { program: ticket }, clock);
         }
         self.map_reads = map;
         let old_data = reads.iter().map(|place| (ticket, *place));

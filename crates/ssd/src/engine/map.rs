@@ -5,12 +5,14 @@
 //! piece by piece; the controller keeps the translation page that was read last for it until the write is complete. A
 //! host read never joins a map read of a program, because that read has no priority over programs (`flash.arbitration`).
 
+use super::Ssd;
 use super::flash::FlashSide;
 use super::issue::Issue;
-use super::ticket::{Ticket, Wants};
-use crate::event::Clock;
+use super::ticket::{MapRead, Ticket, Wants};
+use crate::event::{Clock, Event};
 use crate::ftl::FlashOp;
 use crate::nand::job::{Place, Work};
+use fathom_base::Ppn;
 
 impl FlashSide {
     /// Issues the operations needed to translate the addresses of a read. Returns the number of map reads that the
@@ -24,16 +26,24 @@ impl FlashSide {
         self.issue_awaited(ops, Issue::own(), clock);
         let mut reads = std::mem::take(&mut self.map_reads);
         let waits = reads.len() as u32;
-        for place in reads.drain(..) {
-            self.read_map(place, Wants::Read { request }, clock);
+        for read in reads.drain(..) {
+            self.read_map(read, Wants::Read { request }, clock);
         }
         self.map_reads = reads;
         waits
     }
 
+    /// Adds a unit of the mapping table to those to be read for the next operation.
+    pub(super) fn push_map_read(&mut self, at: Ppn, from_host: bool) {
+        let place = Place::of(&self.g, at, 1);
+        self.map_reads.push(MapRead { place, from_host });
+    }
+
     /// Reads a unit of the mapping table, or joins a read of it that is in progress.
-    pub(super) fn read_map(&mut self, place: Place, wants: Wants, clock: &mut Clock) {
-        let work = wants.work();
+    pub(super) fn read_map(&mut self, read: MapRead, wants: Wants, clock: &mut Clock) {
+        let MapRead { place, from_host } = read;
+        // A read of host memory waits for no program.
+        let work = if from_host { Work::Read } else { wants.work() };
         for ticket in &self.map_arriving {
             if let Some(Ticket::Map {
                 place: at,
@@ -41,7 +51,7 @@ impl FlashSide {
                 waiting,
             }) = self.tickets.get_mut(*ticket)
                 && *at == place
-                && (*by == Work::Read || work == Work::Gather)
+                && (from_host || *by == Work::Read || work == Work::Gather)
             {
                 return waiting.push(wants);
             }
@@ -51,8 +61,15 @@ impl FlashSide {
             work,
             waiting: vec![wants],
         };
-        self.counts.map_reads += 1;
-        let ticket = self.start(work, place, map, clock);
+        let ticket = if from_host {
+            self.counts.map_fetches += 1;
+            let ticket = self.tickets.insert(map);
+            self.map_fetches.push(ticket);
+            ticket
+        } else {
+            self.counts.map_reads += 1;
+            self.start(work, place, map, clock)
+        };
         self.map_arriving.push(ticket);
     }
 
@@ -73,9 +90,30 @@ impl FlashSide {
         };
         let known = *last;
         self.map_reads
-            .retain(|place| Some(*place) != known || comes(*place));
-        if let Some(place) = self.map_reads.last() {
-            *last = Some(*place);
+            .retain(|read| Some(read.place) != known || comes(read.place));
+        if let Some(read) = self.map_reads.last() {
+            *last = Some(read.place);
+        }
+    }
+}
+
+impl Ssd {
+    /// Starts the reads of host memory that the operations issued at this instant wait for.
+    #[inline]
+    pub(super) fn start_map_fetches(&mut self) {
+        if self.flash.map_fetches.is_empty() {
+            return;
+        }
+        for ticket in self.flash.map_fetches.drain(..) {
+            let at = self.host.read_host_memory(self.clock.now);
+            self.clock.at(at, Event::Fetched(ticket));
+        }
+    }
+
+    /// A part of the mapping table has come from host memory.
+    pub(super) fn map_fetched(&mut self, id: u32) {
+        if let Some(ticket) = self.flash.take(id) {
+            self.settle(id, ticket);
         }
     }
 }

@@ -22,10 +22,12 @@ mod gather;
 mod health;
 mod host;
 mod issue;
+mod log;
 mod map;
 mod memory;
 mod order;
 mod power;
+mod queues;
 mod read;
 mod reading;
 mod requests;
@@ -47,7 +49,7 @@ use collection::Collection;
 use fathom_base::memory::room_for;
 use fathom_base::{BadValue, Lpn, Rng, SECTOR_BYTES, Time, want};
 use fathom_block::simulated::{self, Progress, Simulated};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, Request};
 use flash::FlashSide;
 use health::Health;
 use host::HostSide;
@@ -189,9 +191,11 @@ impl Ssd {
         let clock = &mut self.clock;
         match event {
             Event::Command(id) => self.command(id),
+            Event::Fetch => self.host.fetch_due(clock),
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
             Event::OpDone(_, op) => self.op_done(op),
+            Event::Fetched(ticket) => self.map_fetched(ticket),
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
             Event::Background => self.background(),
@@ -240,12 +244,17 @@ impl Device for Ssd {
             self.complete(id, Err(kind));
         } else if self.host.is_command_through(id, &mut self.clock) {
             self.command(id);
+            self.start_map_fetches();
         }
         Ok(())
     }
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         simulated::wait(self, until, done);
+    }
+
+    fn log(&mut self) -> Option<DriveLog> {
+        self.own_log()
     }
 }
 
@@ -260,6 +269,7 @@ impl Simulated for Ssd {
         let event = self.clock.next(limit);
         if let Some(event) = event {
             self.handle(event);
+            self.start_map_fetches();
         }
         event.is_some()
     }

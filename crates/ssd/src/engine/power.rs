@@ -112,5 +112,6 @@ impl Ssd {
         self.background.schedule(&mut self.clock);
         self.memory.wake(&mut self.clock);
         self.pump();
+        self.start_map_fetches();
     }
 }

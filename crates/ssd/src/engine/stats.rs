@@ -16,6 +16,7 @@ impl Ssd {
             flash_ops: counts.ops,
             erases: counts.erases,
             map_reads: counts.map_reads,
+            map_fetches: counts.map_fetches,
             map_programs: counts.map_programs,
             read_retries: self.flash.nand.retries,
             suspends: self.flash.nand.suspends,

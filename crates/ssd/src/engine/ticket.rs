@@ -51,6 +51,15 @@ pub(super) struct Program {
     pub(super) next: u32,
 }
 
+/// A read of a part of the mapping table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MapRead {
+    /// Its place in flash.
+    pub(super) place: Place,
+    /// True if it is read from host memory.
+    pub(super) from_host: bool,
+}
+
 /// An operation that waits for a part of the mapping table.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wants {

@@ -40,6 +40,11 @@ pub(super) fn read<F: Ftl>(mapping: &Mapping) -> Result<F::Config, BadValue> {
     want(fits, "mapping.map_cache", cache, || {
         format!("at least {MAP_CACHE_MIN}B for `dftl`, left out for any other kind")
     })?;
+    let fits = has("host_memory_buffer") || mapping.host_memory_buffer.is_none();
+    let host = mapping.host_memory_buffer.unwrap_or_default();
+    want(fits, "mapping.host_memory_buffer", host, || {
+        "left out for any kind but `dftl`".into()
+    })?;
     let mut keys = table_of(mapping);
     keys.retain(|key, _| has(key));
     keys.try_into()

@@ -30,6 +30,8 @@ pub(crate) enum FlashOp {
     /// Read a unit of the map itself. The program or copy emitted next waits for it; if it comes from
     /// [`Ftl::translate`], the host read waits for it.
     MapRead { at: Ppn },
+    /// The same from host memory, over the link: it holds a copy of the unit at `at`.
+    MapFetch { at: Ppn },
     /// Write a unit of the map itself. `owner` is its logical number; units of the map are numbered after those of
     /// the host.
     MapProgram { at: Ppn, owner: Lpn },

@@ -13,12 +13,17 @@
 //! memory beyond the cache ([`MapCounts::held_max`]), and the host goes first: making room never depends on room. An
 //! entry of a translation page that was never written counts as a hit, because the directory alone answers it.
 //!
+//! With a host memory buffer, host memory holds the translation pages that were read or written last. A miss reads its
+//! translation page from there, over the link, if it can.
+//!
 //! Differences from the paper: translation pages share blocks with data; the eviction policy is the one in `cache`;
 //! TRIM changes entries too. After a power cut the entries come from a scan of the spare areas, as with page
 //! mapping, and entries that differ from the translation pages in flash are written to them before the next host
 //! read or write. The scan takes no time. Read-ahead reads the map, but does not wait for it.
 
 mod cache;
+mod config;
+mod host_memory;
 #[cfg(test)]
 mod tests;
 
@@ -27,9 +32,11 @@ use super::page::{self, PageFtl};
 use crate::bits::BitSet;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
-use crate::spec::{Spec, Striping};
+use crate::spec::Spec;
 use cache::Cache;
-use fathom_base::{About, Bytes, Lpn, Ppn, SECTOR_BYTES, keys};
+use config::Config;
+use fathom_base::{About, Lpn, Ppn, SECTOR_BYTES};
+use host_memory::HostMemory;
 use std::collections::BTreeSet;
 
 /// Bytes of a cached entry: a logical and a physical number.
@@ -45,6 +52,7 @@ pub(crate) struct Dftl {
     /// Number of entries of a translation page.
     entries: u32,
     cache: Cache,
+    host_memory: HostMemory,
     /// Entries that differ from their translation page in flash.
     stale: BitSet,
     /// Number of stale entries that are not in the cache.
@@ -118,7 +126,7 @@ impl Dftl {
             } else {
                 self.counts.misses += 1;
                 if last.replace(page) != Some(page) {
-                    reads.push(FlashOp::MapRead { at });
+                    reads.push(self.read_page(page, at));
                 }
             }
             if self.cache.len() == self.cache.room() {
@@ -126,6 +134,14 @@ impl Dftl {
             }
             self.cache.insert(lpn);
             self.held -= u64::from(stale);
+        }
+    }
+
+    /// Reads a translation page from host memory or from its place in flash. It is in host memory afterwards.
+    fn read_page(&mut self, page: u32, at: Ppn) -> FlashOp {
+        match self.host_memory.keep(page) {
+            true => FlashOp::MapFetch { at },
+            false => FlashOp::MapRead { at },
         }
     }
 
@@ -152,9 +168,9 @@ impl Dftl {
         let is_program = |op: &FlashOp| matches!(op, FlashOp::Program { .. });
         if let Some(index) = ops[start..].iter().position(is_program) {
             let index = start + index;
-            let read = before.is_some().then(|| FlashOp::MapRead {
-                at: moved(before, &ops[start..]),
-            });
+            let from = moved(before, &ops[start..]);
+            let read = before.is_some().then(|| self.read_page(page, from));
+            self.host_memory.keep(page);
             let at = self.inner.lookup(owner);
             ops[index] = FlashOp::MapProgram { at, owner };
             ops.splice(index..index, read);
@@ -212,27 +228,18 @@ fn units_of(runs: &[(Lpn, u32)]) -> impl Iterator<Item = u32> + '_ {
     runs.iter().flat_map(|&(lpn, n)| lpn.0..lpn.0 + n)
 }
 
-keys! {
-    /// `[mapping]` of `dftl`.
-    pub struct Config {
-        /// Memory for the map that lies in flash, at least 64B; an entry takes 8.
-        pub(super) map_cache: Bytes = Bytes::mib(1),
-        /// Where the next page goes: `dynamic`, or a static order such as `cwdp`.
-        pub(super) striping: Striping = Striping::Dynamic,
-        /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
-        pub(super) partial_program: bool = false,
-    }
-}
-
 impl Ftl for Dftl {
     const ABOUT: About = About::new("page mapping with the map in flash and a cache of it in memory").text(
         "DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009): `mapping.map_cache` bytes of memory cache the map entries that were \
-used last. A miss reads a translation page. Evicting a changed entry reads and writes its translation page.",
+used last. A miss reads a translation page, from `mapping.host_memory_buffer` if it is there. Evicting a changed entry reads and writes its translation page.",
     ).keys(Config::KEYS);
     type Config = Config;
 
     fn new(config: Config, spec: &Spec, g: &Geometry, seed: u64) -> Self {
         let room = config.map_cache.0 / CACHED_BYTES;
+        let entries = (g.sectors_per_unit * SECTOR_BYTES as u32 / 4).max(1);
+        let host_pages =
+            config.host_memory_buffer.0 / (u64::from(g.sectors_per_unit) * SECTOR_BYTES);
         let page = page::Config {
             striping: config.striping,
             partial_program: config.partial_program,
@@ -240,11 +247,12 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
         Self {
             inner: PageFtl::new(page, spec, g, seed),
             logical_units: g.logical_units,
-            entries: (g.sectors_per_unit * SECTOR_BYTES as u32 / 4).max(1),
+            entries,
             cache: Cache::new(
                 room.clamp(1, u64::from(g.logical_units)) as usize,
                 g.logical_units,
             ),
+            host_memory: HostMemory::new(host_pages, g.logical_units.div_ceil(entries)),
             stale: BitSet::new(g.logical_units),
             held: 0,
             owed: BTreeSet::new(),
@@ -307,7 +315,8 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
             // No entry of the page is left. It is read for the places to free, and then dropped.
             let at = self.inner.lookup(self.unit_of(page));
             if at.is_some() {
-                ops.push(FlashOp::MapRead { at });
+                ops.push(self.read_page(page, at));
+                self.host_memory.forget(page);
             }
             self.inner.trim(self.unit_of(page), 1, ops);
             self.forget_stale(page);
@@ -338,6 +347,7 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
             }
         }
         self.cache = Cache::new(self.cache.room(), self.logical_units);
+        self.host_memory.clear();
         self.host_first = false;
         self.held = u64::from(self.stale.count(0..self.logical_units));
         self.counts.held_max = self.counts.held_max.max(self.held);
@@ -369,6 +379,6 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
 
     fn state_bytes(&self) -> usize {
         let sets = self.stale.state_bytes() + self.owed.len() * 4;
-        self.inner.state_bytes() + self.cache.state_bytes() + sets
+        self.inner.state_bytes() + self.cache.state_bytes() + self.host_memory.state_bytes() + sets
     }
 }

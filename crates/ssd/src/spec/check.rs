@@ -1,6 +1,6 @@
 //! Checks whether a drive can be built: the range of every value, and that the layout divides evenly.
 
-use super::{Arbitration, ProgramMode, Spec, WriteBuffer, WritePolicy};
+use super::{Arbitration, ProgramMode, Protocol, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, Bytes, Dur, want};
 use fathom_block::layers::Limit;
@@ -63,7 +63,8 @@ impl Spec {
             "host.max_request",
             host.max_request,
             || format!("a multiple of the logical block of {}", host.logical_block),
-        )
+        )?;
+        host.check_queues()
     }
 
     fn check_flash(&self) -> Result<(), BadValue> {
@@ -126,6 +127,7 @@ impl Spec {
         let over = mapping.over_provisioning_percent;
         within("mapping.over_provisioning_percent", over, 0.0..=1000.0)?;
         AnyFtl::check_keys(self)?;
+        self.check_host_memory()?;
         want(
             self.capacity.0 >= flash.clustered_block.0
                 && self.capacity.0.is_multiple_of(flash.clustered_block.0),
@@ -148,6 +150,20 @@ impl Spec {
                     .into()
             },
         )
+    }
+
+    fn check_host_memory(&self) -> Result<(), BadValue> {
+        let Some(buffer) = self.mapping.host_memory_buffer else {
+            return Ok(());
+        };
+        let nvme = self.host.protocol == Protocol::Nvme;
+        want(nvme, "mapping.host_memory_buffer", buffer, || {
+            "left out for any protocol but nvme".into()
+        })?;
+        let unit = Bytes(self.unit());
+        want(buffer >= unit, "mapping.host_memory_buffer", buffer, || {
+            format!("at least a translation page of {unit}")
+        })
     }
 
     fn check_gc(&self) -> Result<(), BadValue> {
@@ -205,6 +221,10 @@ impl Spec {
         for (key, time) in [
             ("host.command_overhead", host.command_overhead),
             ("host.latency", host.latency),
+            (
+                "mapping.host_memory_latency",
+                self.mapping.host_memory_latency,
+            ),
             ("flash.read", flash.read),
             ("flash.program", flash.program),
             ("flash.erase", flash.erase),

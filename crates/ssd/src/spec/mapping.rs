@@ -25,10 +25,26 @@ pub struct Mapping {
     /// Memory for the map that lies in flash (`dftl` only), 8 bytes for each entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<Bytes>,
+    /// Host memory for translation pages, a second level of the map cache (`dftl` over NVMe only; NVM Express Base
+    /// Specification, "Host Memory Buffer"; Kim and Kim, "HMB in DRAM-less NVMe SSDs", PLOS ONE 15(3), 2020).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_memory_buffer: Option<Bytes>,
+    /// Time of a read of host memory in addition to its transfer over the link (`host_memory_buffer` only). A round trip
+    /// over PCIe takes about 1 us (Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM
+    /// 2018).
+    #[serde(default = "microsecond", skip_serializing_if = "is_microsecond")]
+    pub host_memory_latency: Dur,
     /// Whether the rest of a partly filled clustered page can be programmed later (data sheets: NOP > 1). Otherwise it
     /// is lost.
     #[serde(default)]
     pub partial_program: bool,
+}
+
+fn microsecond() -> Dur {
+    Dur::us(1)
+}
+fn is_microsecond(time: &Dur) -> bool {
+    *time == microsecond()
 }
 
 /// How the place of the next page is chosen. The letters stand for channel, way (package), die and plane. Consecutive

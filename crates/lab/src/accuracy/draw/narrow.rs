@@ -11,8 +11,8 @@ use crate::accuracy::dice::{divisors, log_uniform, pick, rate};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Arbitration, Drain, Faults, Flash, Gc, Host, Kind, Mapping, MappingKind, Noise, Prefetch,
-    ProgramMode, Protocol, ReadBuffer, Striping, WriteBuffer, WritePolicy,
+    Arbitration, Drain, Faults, Flash, Gc, Host, Kind, Log, Mapping, MappingKind, Noise, Prefetch,
+    ProgramMode, Protocol, QueueArbitration, ReadBuffer, Striping, WriteBuffer, WritePolicy,
 };
 
 /// Maximum number of planes of a drive; more would only cost run time.
@@ -190,6 +190,12 @@ fn host(rng: &mut Rng, kind: MappingKind) -> Host {
         queue_depth,
         logical_block: Bytes(512),
         max_request: Bytes((128 * KIB) << rng.below(9)),
+        log: Log::None,
+        queues: 1,
+        queue_arbitration: QueueArbitration::RoundRobin,
+        arbitration_burst: 1,
+        queue_priorities: Vec::new(),
+        queue_weights: Vec::new(),
     }
 }
 
@@ -221,6 +227,8 @@ fn mapping(
         },
         striping: Striping::Dynamic,
         map_cache: None,
+        host_memory_buffer: None,
+        host_memory_latency: Dur::us(1),
         partial_program: sectors,
     };
     (mapping, logical_block)

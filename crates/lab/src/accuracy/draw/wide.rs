@@ -15,8 +15,8 @@ use crate::accuracy::dice::{log_uniform, log_whole, pick, whole};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Faults, Flash, Gc, Host, Kind, Mapping, MappingKind, Noise, Protocol, Separation, Striping,
-    Victim,
+    Faults, Flash, Gc, Host, Kind, Log, Mapping, MappingKind, Noise, Protocol, QueueArbitration,
+    Separation, Striping, Victim,
 };
 
 /// Range of capacities, in bytes.
@@ -90,6 +90,12 @@ fn host(rng: &mut Rng) -> Host {
         },
         logical_block: Bytes(if rng.chance(0.3) { 4 * KIB } else { 512 }),
         max_request: Bytes((64 * KIB) << rng.below(10)),
+        log: Log::None,
+        queues: 1,
+        queue_arbitration: QueueArbitration::RoundRobin,
+        arbitration_burst: 1,
+        queue_priorities: Vec::new(),
+        queue_weights: Vec::new(),
     }
 }
 
@@ -118,6 +124,8 @@ fn mapping(
             Striping::Dynamic
         },
         map_cache: (kind == MappingKind::Dftl).then_some(map_cache),
+        host_memory_buffer: None,
+        host_memory_latency: Dur::us(1),
         partial_program: rng.chance(0.25),
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::ftl::config;
 use crate::spec::small::small;
 use crate::spec::{MappingKind, Spec};
+use fathom_base::Bytes;
 use fathom_base::Rng;
 use std::collections::BTreeMap;
 
@@ -86,7 +87,7 @@ impl Replay {
                     self.store.copy(from, to, units, PROGRAM);
                     self.pending.push((to, units));
                 }
-                FlashOp::MapRead { at } => {
+                FlashOp::MapRead { at } | FlashOp::MapFetch { at } => {
                     let owner = self.owner_at[at.index()].unwrap();
                     assert!(owner >= 1024 && self.place_of[owner as usize] == at);
                 }
