@@ -5,6 +5,7 @@
 //! `over_provisioning_percent`, so that the capacity is a setting and not a result.
 
 mod check;
+mod compression;
 mod listed;
 mod mapping;
 pub(crate) mod read_buffer;
@@ -14,6 +15,7 @@ mod write_buffer;
 
 pub use crate::buffer::WritePolicy;
 pub use crate::ftl::FTLS;
+pub use compression::Compression;
 pub(crate) use listed::FTL;
 pub use listed::{MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
@@ -55,6 +57,9 @@ pub struct Spec {
     /// Bad blocks and failures of flash operations.
     #[serde(default)]
     pub faults: Faults,
+    /// Compression of what the host writes, if the drive compresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
     /// Random variation between two measurements.
     #[serde(default)]
     pub noise: Noise,

@@ -9,6 +9,7 @@ mod buffer;
 mod buffered;
 mod che;
 mod common;
+mod compression;
 mod conformance;
 mod determinism;
 mod dftl;

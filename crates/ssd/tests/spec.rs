@@ -152,3 +152,15 @@ fn whatever_a_spec_says_it_is_taken_or_refused() {
     }
     assert!(taken > 1000, "{taken}");
 }
+
+#[test]
+fn a_record_of_zeros_is_at_most_half_as_long_as_they_are() {
+    let (key, allowed) = refused(|s| {
+        s.compression = Some(fathom_ssd::spec::Compression {
+            zero_percent: 50.5,
+            deduplicates: false,
+        });
+    });
+    assert_eq!(key, "compression.zero_percent");
+    assert_eq!(allowed, "0 to 50");
+}

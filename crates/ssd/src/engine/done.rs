@@ -52,6 +52,9 @@ impl Ssd {
                 }
             }
             Ticket::Map { waiting, .. } => self.map_arrived(id, waiting),
+            Ticket::Apart { sectors } => {
+                self.flash.counts.sectors_programmed += u64::from(sectors);
+            }
             Ticket::Busy { station } => self.background.done(station),
         }
     }

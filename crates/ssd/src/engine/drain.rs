@@ -73,12 +73,18 @@ impl Ssd {
 
     fn place_batch(&mut self, batch: &Batch) -> Result<(), Stall> {
         let bytes = self.merged_bytes(batch);
-        let result = self.ftl.write(&batch.runs, &mut self.ops);
+        let result = match batch.runs.is_empty() {
+            true => Ok(()),
+            false => self.ftl.write(&batch.runs, &mut self.ops),
+        };
         match result {
             Ok(()) => {
                 self.keep_units(batch, &bytes);
                 batch.outs.iter().for_each(|&o| self.memory.lines.leave(o));
-                self.issue_placed(batch.owner, &batch.reads, batch.dirty);
+                if batch.units > 0 {
+                    self.issue_placed(batch.owner, &batch.reads, batch.dirty);
+                }
+                self.shrink(batch);
             }
             Err(Stall) => self.issue_own(),
         }

@@ -27,6 +27,8 @@ pub(super) enum Ticket {
         work: Work,
         waiting: Vec<Wants>,
     },
+    /// A program outside of the mapped blocks.
+    Apart { sectors: u32 },
     /// Background work of a station.
     Busy { station: u32 },
 }

@@ -41,6 +41,7 @@ impl Spec {
         self.check_mapping()?;
         self.check_gc()?;
         self.check_faults()?;
+        self.check_compression()?;
         self.check_buffers()?;
         self.check_times()?;
         self.check_noise()
@@ -169,6 +170,11 @@ impl Spec {
             })?;
         }
         within("faults.read_retries_max", faults.read_retries_max, 0..=100)
+    }
+
+    fn check_compression(&self) -> Result<(), BadValue> {
+        let percent = self.compression.as_ref().map_or(0.0, |c| c.zero_percent);
+        within("compression.zero_percent", percent, 0.0..=50.0)
     }
 
     fn check_buffers(&self) -> Result<(), BadValue> {

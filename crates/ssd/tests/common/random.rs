@@ -4,8 +4,9 @@
 use crate::common::{KINDS, base};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{
-    Arbitration, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize, Prefetch,
-    ProgramMode, Protocol, ReadBuffer, Separation, Striping, Victim, WriteBuffer, WritePolicy,
+    Arbitration, Compression, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize,
+    Prefetch, ProgramMode, Protocol, ReadBuffer, Separation, Striping, Victim, WriteBuffer,
+    WritePolicy,
 };
 use fathom_ssd::{Geometry, Spec};
 
@@ -96,6 +97,10 @@ fn refine(spec: &mut Spec, rng: &mut Rng) {
     if suspends {
         spec.flash.suspend_latency = pick(rng, &[Dur::ZERO, Dur::us(10), Dur::us(300)]);
     }
+    spec.compression = rng.chance(0.3).then(|| Compression {
+        zero_percent: pick(rng, &[0.0, 1.0, 50.0]),
+        deduplicates: rng.chance(0.5),
+    });
 }
 
 fn attempt(rng: &mut Rng) -> Spec {
