@@ -11,6 +11,7 @@ mod mapping;
 pub(crate) mod read_buffer;
 #[cfg(test)]
 pub(crate) mod small;
+mod thermal;
 mod write_buffer;
 
 pub use crate::buffer::WritePolicy;
@@ -20,6 +21,7 @@ pub(crate) use listed::FTL;
 pub use listed::{MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
 pub use read_buffer::{Prefetch, ReadBuffer};
+pub use thermal::Thermal;
 pub use write_buffer::{BUFFERS, Cut, Drain, Oversize, WriteBuffer};
 
 pub use fathom_base::SpecError;
@@ -60,6 +62,9 @@ pub struct Spec {
     /// Compression of what the host writes, if the drive compresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
+    /// Heat and throttling, if they are modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<Thermal>,
     /// Random variation between two measurements.
     #[serde(default)]
     pub noise: Noise,

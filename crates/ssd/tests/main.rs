@@ -28,4 +28,5 @@ mod spec;
 mod striping;
 mod suite;
 mod superblock;
+mod thermal;
 mod wear;

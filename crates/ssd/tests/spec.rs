@@ -164,3 +164,23 @@ fn a_record_of_zeros_is_at_most_half_as_long_as_they_are() {
     assert_eq!(key, "compression.zero_percent");
     assert_eq!(allowed, "0 to 50");
 }
+
+#[test]
+fn a_temperature_that_cannot_be_is_refused() {
+    use fathom_ssd::spec::Thermal;
+    let with = |change: fn(&mut Thermal)| {
+        let mut thermal = Thermal::default();
+        change(&mut thermal);
+        refused(|s| s.thermal = Some(thermal))
+    };
+    let (key, allowed) = with(|t| t.heavy_celsius = 60.0);
+    assert_eq!(key, "thermal.heavy_celsius");
+    assert_eq!(allowed, "70 to 200");
+    assert_eq!(with(|t| t.light_celsius = 20.0).0, "thermal.light_celsius");
+    let speed = with(|t| t.heavy_speed_percent = 60.0).0;
+    assert_eq!(speed, "thermal.heavy_speed_percent");
+    let constant = with(|t| t.time_constant = Dur::ZERO).0;
+    assert_eq!(constant, "thermal.time_constant");
+    let nan = with(|t| t.degrees_per_gib_read = f64::NAN).0;
+    assert_eq!(nan, "thermal.degrees_per_gib_read");
+}

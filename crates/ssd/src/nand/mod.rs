@@ -5,6 +5,7 @@
 //! modes, `suspend` the suspension of operations by reads.
 
 mod channels;
+mod heat;
 pub(crate) mod job;
 mod program;
 mod station;
@@ -16,6 +17,7 @@ use crate::geometry::Geometry;
 use crate::spec::{Arbitration, Faults, Flash, ProgramMode, Spec};
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
+use heat::Heat;
 use job::{Job, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
 
@@ -33,6 +35,7 @@ pub(crate) struct Nand {
     ops: Vec<Op>,
     free_ops: Vec<u32>,
     rng: Rng,
+    heat: Heat,
     /// Repeated reads, and suspended programs, copies and erases.
     pub(crate) retries: u64,
     pub(crate) suspends: u64,
@@ -41,7 +44,9 @@ pub(crate) struct Nand {
 impl Nand {
     pub(crate) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
         let channels = Channels::new(spec, g);
-        let steady = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
+        let heat = Heat::new(spec.thermal.as_ref());
+        let even = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
+        let steady = even && !heat.is_on();
         let command_first = spec.flash.arbitration == Arbitration::CommandFirst;
         Self {
             flash: spec.flash.clone(),
@@ -53,6 +58,7 @@ impl Nand {
             ops: Vec::new(),
             free_ops: Vec::new(),
             rng,
+            heat,
             retries: 0,
             suspends: 0,
         }
@@ -106,6 +112,7 @@ impl Nand {
     }
 
     fn start(&mut self, id: u32, clock: &mut Clock) {
+        self.heat.look(clock.now);
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.flash.copy_back && op.stays => {
@@ -163,6 +170,7 @@ impl Nand {
         if self.was_interrupted(id, clock.now) {
             return None;
         }
+        self.heat.add(&job, clock.now);
         self.free_ops.push(id);
         let at = &mut self.stations[job.station as usize];
         if self.ops[id as usize].joined {
@@ -191,6 +199,11 @@ impl Nand {
         self.stations.capacity() * size_of::<Station>() + self.channels.state_bytes()
     }
 
+    /// Returns the temperature at a time, in degrees Celsius; `None` if it is not modelled.
+    pub(crate) fn celsius(&self, now: Time) -> Option<f64> {
+        self.heat.celsius(now)
+    }
+
     /// Forgets all operations in flight, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.ops.clear();
@@ -217,6 +230,7 @@ impl Nand {
 
     #[inline]
     fn vary(&mut self, nominal: Dur) -> Dur {
+        let nominal = self.heat.stretch(nominal);
         if self.jitter == 0.0 {
             return nominal;
         }

@@ -42,6 +42,7 @@ impl Spec {
         self.check_gc()?;
         self.check_faults()?;
         self.check_compression()?;
+        self.check_thermal()?;
         self.check_buffers()?;
         self.check_times()?;
         self.check_noise()
@@ -175,6 +176,35 @@ impl Spec {
     fn check_compression(&self) -> Result<(), BadValue> {
         let percent = self.compression.as_ref().map_or(0.0, |c| c.zero_percent);
         within("compression.zero_percent", percent, 0.0..=50.0)
+    }
+
+    fn check_thermal(&self) -> Result<(), BadValue> {
+        let Some(thermal) = &self.thermal else {
+            return Ok(());
+        };
+        let ambient = thermal.ambient_celsius;
+        within("thermal.ambient_celsius", ambient, -55.0..=125.0)?;
+        let programmed = thermal.degrees_per_gib_programmed;
+        let key = "thermal.degrees_per_gib_programmed";
+        within(key, programmed, 0.0..=1e6)?;
+        let read = thermal.degrees_per_gib_read;
+        within("thermal.degrees_per_gib_read", read, 0.0..=1e6)?;
+        let (light, heavy) = (thermal.light_celsius, thermal.heavy_celsius);
+        within("thermal.light_celsius", light, ambient..=200.0)?;
+        within("thermal.heavy_celsius", heavy, light..=200.0)?;
+        let hysteresis = thermal.hysteresis_celsius;
+        within("thermal.hysteresis_celsius", hysteresis, 0.0..=100.0)?;
+        let speed = thermal.light_speed_percent;
+        within("thermal.light_speed_percent", speed, 1.0..=100.0)?;
+        let heavy = thermal.heavy_speed_percent;
+        within("thermal.heavy_speed_percent", heavy, 1.0..=speed)?;
+        let constant = thermal.time_constant;
+        want(
+            (Dur::ms(1)..=IDLE_MAX).contains(&constant),
+            "thermal.time_constant",
+            constant,
+            || format!("{} to {IDLE_MAX}", Dur::ms(1)),
+        )
     }
 
     fn check_buffers(&self) -> Result<(), BadValue> {

@@ -5,8 +5,8 @@ use crate::common::{KINDS, base};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{
     Arbitration, Compression, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize,
-    Prefetch, ProgramMode, Protocol, ReadBuffer, Separation, Striping, Victim, WriteBuffer,
-    WritePolicy,
+    Prefetch, ProgramMode, Protocol, ReadBuffer, Separation, Striping, Thermal, Victim,
+    WriteBuffer, WritePolicy,
 };
 use fathom_ssd::{Geometry, Spec};
 
@@ -97,6 +97,14 @@ fn refine(spec: &mut Spec, rng: &mut Rng) {
     if suspends {
         spec.flash.suspend_latency = pick(rng, &[Dur::ZERO, Dur::us(10), Dur::us(300)]);
     }
+    spec.thermal = rng.chance(0.2).then(|| Thermal {
+        // One page warms such a drive by some degrees.
+        degrees_per_gib_programmed: 1e6,
+        degrees_per_gib_read: 3e5,
+        time_constant: pick(rng, &[Dur::ms(1), Dur::ms(20)]),
+        light_celsius: pick(rng, &[30.0, 70.0]),
+        ..Thermal::default()
+    });
     spec.compression = rng.chance(0.3).then(|| Compression {
         zero_percent: pick(rng, &[0.0, 1.0, 50.0]),
         deduplicates: rng.chance(0.5),
