@@ -184,3 +184,14 @@ fn a_temperature_that_cannot_be_is_refused() {
     let nan = with(|t| t.degrees_per_gib_read = f64::NAN).0;
     assert_eq!(nan, "thermal.degrees_per_gib_read");
 }
+
+#[test]
+fn an_age_that_cannot_be_is_refused() {
+    let key = refused(|s| s.faults.read_retry_per_day = 0.6).0;
+    assert_eq!(key, "faults.read_retry_per_day");
+    let key = refused(|s| s.faults.read_retry_per_1000_cycles = -0.1).0;
+    assert_eq!(key, "faults.read_retry_per_1000_cycles");
+    assert_eq!(refused(|s| s.faults.age_days = -1.0).0, "faults.age_days");
+    let key = refused(|s| s.faults.age_cycles = 2_000_000).0;
+    assert_eq!(key, "faults.age_cycles");
+}

@@ -153,6 +153,10 @@ impl FlashSide {
         if let Some(store) = &mut self.store {
             store.settle(program.at, program.units, program.number);
         }
+        if self.nand.age.matters() {
+            let cblock = self.g.cblock_of_unit(program.at.0);
+            self.nand.age.programmed(cblock, clock.now);
+        }
         let domain = self.domains.of_unit(&self.g, program.at);
         self.domains[domain].complete(program.number);
         self.release_deferred(domain, clock);
@@ -190,6 +194,7 @@ impl FlashSide {
     /// Handles the end of an erase.
     pub(super) fn erased(&mut self, cblock: u32) {
         self.counts.erases += 1;
+        self.nand.age.erased(cblock);
         self.domain(cblock).erasing -= 1;
         if let Some(store) = &mut self.store {
             store.erase(cblock);

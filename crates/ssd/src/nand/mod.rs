@@ -4,6 +4,7 @@
 //! module knows places (clustered pages and the sectors in them), not their meaning. `program` contains the program
 //! modes, `suspend` the suspension of operations by reads.
 
+pub(crate) mod age;
 mod channels;
 mod heat;
 pub(crate) mod job;
@@ -14,7 +15,8 @@ mod suspend;
 
 use crate::event::{Clock, End, Event};
 use crate::geometry::Geometry;
-use crate::spec::{Arbitration, Faults, Flash, ProgramMode, Spec};
+use crate::spec::{Arbitration, Flash, ProgramMode, Spec};
+use age::Age;
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
 use heat::Heat;
@@ -25,7 +27,7 @@ use station::{IDLE, NONE, Op, Station, UNKNOWN};
 #[derive(Clone, Debug)]
 pub(crate) struct Nand {
     flash: Flash,
-    faults: Faults,
+    read_retries_max: u32,
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
@@ -36,6 +38,7 @@ pub(crate) struct Nand {
     free_ops: Vec<u32>,
     rng: Rng,
     heat: Heat,
+    pub(crate) age: Age,
     /// Repeated reads, and suspended programs, copies and erases.
     pub(crate) retries: u64,
     pub(crate) suspends: u64,
@@ -45,12 +48,13 @@ impl Nand {
     pub(crate) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
         let channels = Channels::new(spec, g);
         let heat = Heat::new(spec.thermal.as_ref());
-        let even = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
+        let age = Age::new(&spec.faults, g);
+        let even = spec.noise.flash_percent == 0.0 && !age.repeats();
         let steady = even && !heat.is_on();
         let command_first = spec.flash.arbitration == Arbitration::CommandFirst;
         Self {
             flash: spec.flash.clone(),
-            faults: spec.faults.clone(),
+            read_retries_max: spec.faults.read_retries_max,
             jitter: spec.noise.flash_percent / 100.0,
             reads_alone: steady && command_first && !channels.are_shared(),
             channels,
@@ -59,6 +63,7 @@ impl Nand {
             free_ops: Vec::new(),
             rng,
             heat,
+            age,
             retries: 0,
             suspends: 0,
         }
@@ -116,7 +121,7 @@ impl Nand {
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.flash.copy_back && op.stays => {
-                let begin = clock.now + self.sense();
+                let begin = clock.now + self.sense(op.place.cpage, clock.now);
                 self.program_copy(id, begin, clock);
             }
             Work::Read | Work::Gather if self.reads_alone => {
@@ -145,7 +150,8 @@ impl Nand {
     #[inline]
     fn start_read(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         self.ops[id as usize].array = UNKNOWN;
-        let sense = self.sense();
+        let cpage = self.ops[id as usize].job.place.cpage;
+        let sense = self.sense(cpage, clock.now);
         clock.at(begin + sense, Event::Sensed(id));
     }
 
@@ -212,13 +218,14 @@ impl Nand {
         self.channels.clear();
     }
 
-    /// Draws the time of a read in the array, including repeated reads.
+    /// Draws the time of a read of a clustered page in the array, including repeated reads.
     #[inline]
-    fn sense(&mut self) -> Dur {
+    fn sense(&mut self, cpage: u32, now: Time) -> Dur {
         let mut time = self.vary(self.flash.read);
-        if self.faults.read_retry > 0.0 {
-            for _ in 0..self.faults.read_retries_max {
-                if !self.rng.chance(self.faults.read_retry) {
+        if self.age.repeats() {
+            let retry = self.age.retry(cpage, now);
+            for _ in 0..self.read_retries_max {
+                if !self.rng.chance(retry) {
                     break;
                 }
                 self.retries += 1;

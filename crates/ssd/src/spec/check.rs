@@ -163,6 +163,11 @@ impl Spec {
         within("faults.factory_bad_percent", bad, 0.0..=20.0)?;
         for (key, probability) in [
             ("faults.read_retry", faults.read_retry),
+            (
+                "faults.read_retry_per_1000_cycles",
+                faults.read_retry_per_1000_cycles,
+            ),
+            ("faults.read_retry_per_day", faults.read_retry_per_day),
             ("faults.program_fail", faults.program_fail),
             ("faults.erase_fail", faults.erase_fail),
         ] {
@@ -170,6 +175,8 @@ impl Spec {
                 "a probability from 0 to 0.5".into()
             })?;
         }
+        within("faults.age_cycles", faults.age_cycles, 0..=1_000_000)?;
+        within("faults.age_days", faults.age_days, 0.0..=36_525.0)?;
         within("faults.read_retries_max", faults.read_retries_max, 0..=100)
     }
 

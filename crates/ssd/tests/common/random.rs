@@ -97,6 +97,11 @@ fn refine(spec: &mut Spec, rng: &mut Rng) {
     if suspends {
         spec.flash.suspend_latency = pick(rng, &[Dur::ZERO, Dur::us(10), Dur::us(300)]);
     }
+    if spec.faults.read_retry > 0.0 {
+        spec.faults.read_retry_per_1000_cycles = pick(rng, &[0.0, 0.5]);
+        spec.faults.read_retry_per_day = pick(rng, &[0.0, 0.5]);
+        spec.faults.age_cycles = pick(rng, &[0, 1000]);
+    }
     spec.thermal = rng.chance(0.2).then(|| Thermal {
         // One page warms such a drive by some degrees.
         degrees_per_gib_programmed: 1e6,
@@ -230,6 +235,7 @@ fn faults(rng: &mut Rng) -> Faults {
         read_retries_max: 3,
         program_fail: pick(rng, &[0.0, 0.001, 0.02]),
         erase_fail: pick(rng, &[0.0, 0.005, 0.05, 0.3]),
+        ..Faults::default()
     }
 }
 
