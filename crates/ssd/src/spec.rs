@@ -152,6 +152,9 @@ pub struct Flash {
     /// on the way.
     #[serde(default)]
     pub copy_back: bool,
+    /// Pages of a stripe over dies of which one holds the parity of the others (RAIN). 0 for no parity.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub parity_stripe: u32,
 }
 
 /// How consecutive programs on a die overlap.
@@ -197,6 +200,9 @@ pub struct Noise {
     pub background_duration: Dur,
 }
 
+fn is_none(pages: &u32) -> bool {
+    *pages == 0
+}
 fn sector() -> Bytes {
     Bytes(fathom_base::SECTOR_BYTES)
 }

@@ -21,6 +21,7 @@ mod gc_oracle;
 mod hybrid;
 mod oracle;
 mod parallel;
+mod parity;
 mod power_cut;
 mod replacement;
 mod reshape;

@@ -195,3 +195,24 @@ fn an_age_that_cannot_be_is_refused() {
     let key = refused(|s| s.faults.age_cycles = 2_000_000).0;
     assert_eq!(key, "faults.age_cycles");
 }
+
+#[test]
+fn parity_that_finds_no_place_is_refused() {
+    // The two dies of the base drive are one station.
+    let (key, allowed) = refused(|s| s.flash.parity_stripe = 2);
+    assert_eq!(key, "flash.parity_stripe");
+    assert!(allowed.contains("takes all dies"), "{allowed}");
+    let wide = |stripe| {
+        move |s: &mut Spec| {
+            (s.flash.channels, s.flash.parity_stripe) = (8, stripe);
+            s.mapping.over_provisioning_percent = 30.0;
+        }
+    };
+    let (key, allowed) = refused(wide(5));
+    assert_eq!(key, "flash.parity_stripe");
+    assert!(allowed.contains("2 to 4"), "{allowed}");
+    assert_eq!(refused(wide(1)).0, "flash.parity_stripe");
+    let (key, allowed) = refused(wide(4));
+    assert_eq!(key, "mapping.over_provisioning_percent");
+    assert!(allowed.contains("at least 33.333"), "{allowed}");
+}

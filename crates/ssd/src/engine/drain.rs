@@ -127,7 +127,11 @@ impl Ssd {
     /// Completes the flushes whose data is in the flash array.
     pub(super) fn settle_flushes(&mut self) {
         let (lines, domains) = (&self.memory.lines, &self.flash.domains);
-        for request in self.host.flushes.settle(lines, domains) {
+        let settled = self.host.flushes.settle(lines, domains);
+        if !settled.is_empty() {
+            self.flash.end_stripe(&mut self.clock);
+        }
+        for request in settled {
             self.complete(request, Ok(()));
         }
     }

@@ -47,6 +47,8 @@ impl Ssd {
             return 0;
         }
         self.date_filled(written);
+        let parity = self.flash.parity.fill(written);
+        self.count_programs(parity);
         self.host.sectors_written += u64::from(written) * u64::from(self.g.sectors_per_cpage);
         u64::from(written) * page
     }

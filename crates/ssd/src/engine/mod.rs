@@ -26,6 +26,7 @@ mod issue;
 mod map;
 mod memory;
 mod order;
+mod parity;
 mod power;
 mod read;
 mod reading;

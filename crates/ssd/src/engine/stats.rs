@@ -28,6 +28,8 @@ impl Ssd {
             suspends: self.flash.nand.suspends,
             program_fails: self.health.program_fails,
             erase_fails: self.health.erase_fails,
+            parity_programs: self.flash.parity.programs,
+            rebuilds: self.flash.parity.rebuilds,
             background_collections: self.collection.collected,
             stalls: self.memory.stalls,
             events: self.clock.happened,

@@ -28,6 +28,8 @@ use station::{IDLE, NONE, Op, Station, UNKNOWN};
 pub(crate) struct Nand {
     flash: Flash,
     read_retries_max: u32,
+    /// True if a read can fail because its data can be rebuilt.
+    rebuilds: bool,
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
@@ -55,6 +57,7 @@ impl Nand {
         Self {
             flash: spec.flash.clone(),
             read_retries_max: spec.faults.read_retries_max,
+            rebuilds: spec.flash.parity_stripe > 0,
             jitter: spec.noise.flash_percent / 100.0,
             reads_alone: steady && command_first && !channels.are_shared(),
             channels,
@@ -121,7 +124,7 @@ impl Nand {
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.flash.copy_back && op.stays => {
-                let begin = clock.now + self.sense(op.place.cpage, clock.now);
+                let begin = clock.now + self.sense(op.place.cpage, clock.now).0;
                 self.program_copy(id, begin, clock);
             }
             Work::Read | Work::Gather if self.reads_alone => {
@@ -150,8 +153,9 @@ impl Nand {
     #[inline]
     fn start_read(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         self.ops[id as usize].array = UNKNOWN;
-        let cpage = self.ops[id as usize].job.place.cpage;
-        let sense = self.sense(cpage, clock.now);
+        let job = self.ops[id as usize].job;
+        let (sense, failed) = self.sense(job.place.cpage, clock.now);
+        self.ops[id as usize].job.failed = failed && job.work != Work::Copy;
         clock.at(begin + sense, Event::Sensed(id));
     }
 
@@ -218,21 +222,22 @@ impl Nand {
         self.channels.clear();
     }
 
-    /// Draws the time of a read of a clustered page in the array, including repeated reads.
+    /// Draws the time of a read of a clustered page in the array, including repeated reads, and whether the last one failed.
     #[inline]
-    fn sense(&mut self, cpage: u32, now: Time) -> Dur {
+    fn sense(&mut self, cpage: u32, now: Time) -> (Dur, bool) {
         let mut time = self.vary(self.flash.read);
         if self.age.repeats() {
             let retry = self.age.retry(cpage, now);
             for _ in 0..self.read_retries_max {
                 if !self.rng.chance(retry) {
-                    break;
+                    return (time, false);
                 }
                 self.retries += 1;
                 time += self.vary(self.flash.read);
             }
+            return (time, self.rebuilds && self.rng.chance(retry));
         }
-        time
+        (time, false)
     }
 
     #[inline]

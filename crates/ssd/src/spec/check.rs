@@ -39,6 +39,7 @@ impl Spec {
         self.check_host()?;
         self.check_flash()?;
         self.check_mapping()?;
+        self.check_parity()?;
         self.check_gc()?;
         self.check_faults()?;
         self.check_compression()?;
@@ -147,6 +148,23 @@ impl Spec {
                 "at most 2147483647 mapped units with over-provisioning, log blocks and spare blocks"
                     .into()
             },
+        )
+    }
+
+    fn check_parity(&self) -> Result<(), BadValue> {
+        let (stripe, stations) = (self.flash.parity_stripe, crate::geometry::stations(self));
+        let fits = stripe == 0 || (2..=stations).contains(&stripe);
+        want(fits, "flash.parity_stripe", stripe, || match stations {
+            1 => "0: a clustered page takes all dies, and no other die is left for parity".into(),
+            _ => format!("0 for none, or 2 to {stations}, the places that work at the same time"),
+        })?;
+        let least = 100.0 / f64::from(stripe.max(2) - 1);
+        let over = self.mapping.over_provisioning_percent;
+        want(
+            stripe == 0 || over >= least,
+            "mapping.over_provisioning_percent",
+            over,
+            || format!("at least {least:.3}: parity takes one block of {stripe}"),
         )
     }
 

@@ -97,6 +97,14 @@ fn refine(spec: &mut Spec, rng: &mut Rng) {
     if suspends {
         spec.flash.suspend_latency = pick(rng, &[Dur::ZERO, Dur::us(10), Dur::us(300)]);
     }
+    let stations = Geometry::new(spec).stations;
+    if stations > 1 && rng.chance(0.3) {
+        let stripe = 2 + rng.below(u64::from(stations - 1)) as u32;
+        let least = 100.0 / f64::from(stripe - 1);
+        spec.flash.parity_stripe = stripe;
+        let over = &mut spec.mapping.over_provisioning_percent;
+        *over = over.max(least.ceil());
+    }
     if spec.faults.read_retry > 0.0 {
         spec.faults.read_retry_per_1000_cycles = pick(rng, &[0.0, 0.5]);
         spec.faults.read_retry_per_day = pick(rng, &[0.0, 0.5]);
