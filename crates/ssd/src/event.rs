@@ -45,6 +45,10 @@ pub(crate) enum Event {
     Suspend(u32),
     /// The host may have been idle long enough for background garbage collection.
     Collect,
+    /// Room of so many sectors in the write memory is free: their content was recorded, not programmed.
+    Released(u32),
+    /// A part of an unbuffered write was recorded, not programmed.
+    Recorded(u32),
     /// A write may be waiting for an erased block although no erase is under way.
     Exhausted,
 }

@@ -5,21 +5,25 @@
 //! `over_provisioning_percent`, so that the capacity is a setting and not a result.
 
 mod check;
+mod compression;
 mod host;
 mod listed;
 mod mapping;
 pub(crate) mod read_buffer;
 #[cfg(test)]
 pub(crate) mod small;
+mod thermal;
 mod write_buffer;
 
 pub use crate::buffer::WritePolicy;
 pub use crate::ftl::FTLS;
+pub use compression::Compression;
 pub use host::{Log, Priority, QueueArbitration};
 pub(crate) use listed::FTL;
 pub use listed::{MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
 pub use read_buffer::{Prefetch, ReadBuffer};
+pub use thermal::Thermal;
 pub use write_buffer::{BUFFERS, Cut, Drain, Oversize, WriteBuffer};
 
 pub use fathom_base::SpecError;
@@ -58,6 +62,12 @@ pub struct Spec {
     /// Bad blocks and failures of flash operations.
     #[serde(default)]
     pub faults: Faults,
+    /// Compression of what the host writes, if the drive compresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
+    /// Heat and throttling, if they are modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<Thermal>,
     /// Random variation between two measurements.
     #[serde(default)]
     pub noise: Noise,
@@ -169,6 +179,9 @@ pub struct Flash {
     /// on the way.
     #[serde(default)]
     pub copy_back: bool,
+    /// Pages of a stripe over dies of which one holds the parity of the others (RAIN). 0 for no parity.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parity_stripe: u32,
 }
 
 /// How consecutive programs on a die overlap.

@@ -4,11 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod age;
 mod arbitration;
 mod buffer;
 mod buffered;
 mod che;
 mod common;
+mod compression;
 mod conformance;
 mod determinism;
 mod dftl;
@@ -21,6 +23,7 @@ mod hybrid;
 mod log;
 mod oracle;
 mod parallel;
+mod parity;
 mod power_cut;
 mod queues;
 mod replacement;
@@ -30,4 +33,5 @@ mod spec;
 mod striping;
 mod suite;
 mod superblock;
+mod thermal;
 mod wear;

@@ -152,3 +152,67 @@ fn whatever_a_spec_says_it_is_taken_or_refused() {
     }
     assert!(taken > 1000, "{taken}");
 }
+
+#[test]
+fn a_record_of_zeros_is_at_most_half_as_long_as_they_are() {
+    let (key, allowed) = refused(|s| {
+        s.compression = Some(fathom_ssd::spec::Compression {
+            zero_percent: 50.5,
+            deduplicates: false,
+        });
+    });
+    assert_eq!(key, "compression.zero_percent");
+    assert_eq!(allowed, "0 to 50");
+}
+
+#[test]
+fn a_temperature_that_cannot_be_is_refused() {
+    use fathom_ssd::spec::Thermal;
+    let with = |change: fn(&mut Thermal)| {
+        let mut thermal = Thermal::default();
+        change(&mut thermal);
+        refused(|s| s.thermal = Some(thermal))
+    };
+    let (key, allowed) = with(|t| t.heavy_celsius = 60.0);
+    assert_eq!(key, "thermal.heavy_celsius");
+    assert_eq!(allowed, "70 to 200");
+    assert_eq!(with(|t| t.light_celsius = 20.0).0, "thermal.light_celsius");
+    let speed = with(|t| t.heavy_speed_percent = 60.0).0;
+    assert_eq!(speed, "thermal.heavy_speed_percent");
+    let constant = with(|t| t.time_constant = Dur::ZERO).0;
+    assert_eq!(constant, "thermal.time_constant");
+    let nan = with(|t| t.degrees_per_gib_read = f64::NAN).0;
+    assert_eq!(nan, "thermal.degrees_per_gib_read");
+}
+
+#[test]
+fn an_age_that_cannot_be_is_refused() {
+    let key = refused(|s| s.faults.read_retry_per_day = 0.6).0;
+    assert_eq!(key, "faults.read_retry_per_day");
+    let key = refused(|s| s.faults.read_retry_per_1000_cycles = -0.1).0;
+    assert_eq!(key, "faults.read_retry_per_1000_cycles");
+    assert_eq!(refused(|s| s.faults.age_days = -1.0).0, "faults.age_days");
+    let key = refused(|s| s.faults.age_cycles = 2_000_000).0;
+    assert_eq!(key, "faults.age_cycles");
+}
+
+#[test]
+fn parity_that_finds_no_place_is_refused() {
+    // The two dies of the base drive are one station.
+    let (key, allowed) = refused(|s| s.flash.parity_stripe = 2);
+    assert_eq!(key, "flash.parity_stripe");
+    assert!(allowed.contains("takes all dies"), "{allowed}");
+    let wide = |stripe| {
+        move |s: &mut Spec| {
+            (s.flash.channels, s.flash.parity_stripe) = (8, stripe);
+            s.mapping.over_provisioning_percent = 30.0;
+        }
+    };
+    let (key, allowed) = refused(wide(5));
+    assert_eq!(key, "flash.parity_stripe");
+    assert!(allowed.contains("2 to 4"), "{allowed}");
+    assert_eq!(refused(wide(1)).0, "flash.parity_stripe");
+    let (key, allowed) = refused(wide(4));
+    assert_eq!(key, "mapping.over_provisioning_percent");
+    assert!(allowed.contains("at least 33.333"), "{allowed}");
+}

@@ -18,11 +18,22 @@ pub(super) struct Batch {
     pub(super) units: u32,
     /// Total number of dirty sectors.
     pub(super) dirty: u32,
+    /// Units that are recorded as constant and not programmed.
+    pub(super) constant: Vec<Lpn>,
     /// Old data that must be read first.
     pub(super) reads: Vec<Place>,
     /// The unbuffered write that waits for the batch, or [`NOBODY`].
     pub(super) owner: u32,
-    accepted: (usize, u32, usize),
+    accepted: Accepted,
+}
+
+/// Lengths of the lists of a batch up to the line that was accepted last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accepted {
+    runs: usize,
+    units: u32,
+    reads: usize,
+    constant: usize,
 }
 
 impl Default for Batch {
@@ -33,9 +44,10 @@ impl Default for Batch {
             runs: Vec::new(),
             units: 0,
             dirty: 0,
+            constant: Vec::new(),
             reads: Vec::new(),
             owner: NOBODY,
-            accepted: (0, 0, 0),
+            accepted: Accepted::default(),
         }
     }
 }
@@ -45,22 +57,23 @@ impl Batch {
         self.outs.clear();
         self.runs.clear();
         self.reads.clear();
-        (self.units, self.dirty, self.accepted) = (0, 0, (0, 0, 0));
+        self.constant.clear();
+        (self.units, self.dirty, self.accepted) = (0, 0, Accepted::default());
         self.owner = NOBODY;
     }
 
     /// Returns true if the batch already has units of the clustered page of the line that is being added.
     pub(super) fn has_page(&self, units_per_cpage: u32) -> bool {
         let page = self.line.cline;
-        self.runs
-            .iter()
-            .any(|(lpn, _)| lpn.0 / units_per_cpage == page)
+        let runs = self.runs.iter().map(|(lpn, _)| lpn);
+        runs.chain(&self.constant)
+            .any(|lpn| lpn.0 / units_per_cpage == page)
     }
 
     /// Adds units. They extend the last run if they follow it and it belongs to the same line.
     pub(super) fn push(&mut self, lpn: Lpn, units: u32) {
         self.units += units;
-        if self.runs.len() > self.accepted.0
+        if self.runs.len() > self.accepted.runs
             && let Some((first, n)) = self.runs.last_mut()
             && first.0 + *n == lpn.0
         {
@@ -73,7 +86,7 @@ impl Batch {
     /// Adds a read of old data. Where pages are padded, adjacent places become one read.
     pub(super) fn read(&mut self, place: Place) {
         if self.line.whole
-            && self.reads.len() > self.accepted.2
+            && self.reads.len() > self.accepted.reads
             && let Some(last) = self.reads.last_mut()
             && last.cpage == place.cpage
             && last.first + last.sectors == place.first
@@ -114,13 +127,19 @@ impl Batch {
         self.outs.push(out);
         self.dirty += self.line.dirty;
         self.owner = self.line.owner;
-        self.accepted = (self.runs.len(), self.units, self.reads.len());
+        self.accepted = Accepted {
+            runs: self.runs.len(),
+            units: self.units,
+            reads: self.reads.len(),
+            constant: self.constant.len(),
+        };
     }
 
     /// Removes the line that is being added, which does not fit.
     pub(super) fn undo(&mut self) {
-        self.runs.truncate(self.accepted.0);
-        self.units = self.accepted.1;
-        self.reads.truncate(self.accepted.2);
+        self.runs.truncate(self.accepted.runs);
+        self.units = self.accepted.units;
+        self.reads.truncate(self.accepted.reads);
+        self.constant.truncate(self.accepted.constant);
     }
 }

@@ -27,6 +27,10 @@ pub struct Counters {
     pub program_fails: u64,
     /// Erases that failed.
     pub erase_fails: u64,
+    /// Pages of parity programmed.
+    pub parity_programs: u64,
+    /// Pages rebuilt from the other pages of their stripe.
+    pub rebuilds: u64,
     /// Blocks collected in the background.
     pub background_collections: u64,
     /// Number of times that a write found no erased block and waited for one.

@@ -1,6 +1,6 @@
 //! Handling of flash operations that are done or have failed.
 //!
-//! A failed program is repeated from the page register, and its block goes out of use after its next erase. A failed
+//! A failed program is repeated from the page register, or from the other pages of its stripe, and its block goes out of use after its next erase. A failed
 //! erase puts the block out of use at once. [`super::worn`] handles a drive that has run out of spare blocks.
 
 use super::Ssd;
@@ -13,6 +13,9 @@ impl Ssd {
             return;
         };
         if self.health.may_fail && self.has_failed(job) {
+            return;
+        }
+        if job.failed && self.flash.rebuild(job, &mut self.clock) {
             return;
         }
         if let Some(ticket) = self.flash.take(job.ticket) {
@@ -32,11 +35,14 @@ impl Ssd {
         if !programs || !self.health.draw_program() {
             return false;
         }
-        let cblock = self.flash.repeat(job, &mut self.clock);
-        if let Some(cblock) = cblock {
-            self.health.doom(cblock);
+        let Some(cblock) = self.flash.filled_by(job) else {
+            return false;
+        };
+        self.health.doom(cblock);
+        if !self.flash.rebuild(job, &mut self.clock) {
+            self.flash.repeat(job, &mut self.clock);
         }
-        cblock.is_some()
+        true
     }
 
     pub(super) fn settle(&mut self, id: u32, ticket: Ticket) {
@@ -52,7 +58,20 @@ impl Ssd {
                 }
             }
             Ticket::Map { waiting, .. } => self.map_arrived(id, waiting),
+            Ticket::Apart { sectors } => {
+                self.flash.counts.sectors_programmed += u64::from(sectors);
+            }
+            Ticket::Rebuild { job, .. } => self.rebuilt(job),
             Ticket::Busy { station } => self.background.done(station),
+        }
+    }
+
+    /// The data that an operation had lost is known again.
+    fn rebuilt(&mut self, job: Job) {
+        if matches!(job.work, Work::Program | Work::Copy) {
+            self.flash.repeat(job, &mut self.clock);
+        } else if let Some(ticket) = self.flash.take(job.ticket) {
+            self.settle(job.ticket, ticket);
         }
     }
 

@@ -73,12 +73,18 @@ impl Ssd {
 
     fn place_batch(&mut self, batch: &Batch) -> Result<(), Stall> {
         let bytes = self.merged_bytes(batch);
-        let result = self.ftl.write(&batch.runs, &mut self.ops);
+        let result = match batch.runs.is_empty() {
+            true => Ok(()),
+            false => self.ftl.write(&batch.runs, &mut self.ops),
+        };
         match result {
             Ok(()) => {
                 self.keep_units(batch, &bytes);
                 batch.outs.iter().for_each(|&o| self.memory.lines.leave(o));
-                self.issue_placed(batch.owner, &batch.reads, batch.dirty);
+                if batch.units > 0 {
+                    self.issue_placed(batch.owner, &batch.reads, batch.dirty);
+                }
+                self.shrink(batch);
             }
             Err(Stall) => self.issue_own(),
         }
@@ -121,7 +127,11 @@ impl Ssd {
     /// Completes the flushes whose data is in the flash array.
     pub(super) fn settle_flushes(&mut self) {
         let (lines, domains) = (&self.memory.lines, &self.flash.domains);
-        for request in self.host.flushes.settle(lines, domains) {
+        let settled = self.host.flushes.settle(lines, domains);
+        if !settled.is_empty() {
+            self.flash.end_stripe(&mut self.clock);
+        }
+        for request in settled {
             self.complete(request, Ok(()));
         }
     }

@@ -46,8 +46,26 @@ impl Ssd {
             (self.ftl, self.flash.counts) = (ftl, counts);
             return 0;
         }
+        self.date_filled(written);
+        let parity = self.flash.parity.fill(written);
+        self.count_programs(parity);
         self.host.sectors_written += u64::from(written) * u64::from(self.g.sectors_per_cpage);
         u64::from(written) * page
+    }
+
+    /// Notes the age of the first clustered pages of the host, which have been filled.
+    fn date_filled(&mut self, cpages: u32) {
+        if !self.flash.nand.age.matters() {
+            return;
+        }
+        let units = self.g.units_per_cpage;
+        for cpage in 0..cpages {
+            let at = self.ftl.lookup(Lpn(cpage * units));
+            if at.is_some() {
+                let cblock = self.g.cblock_of_unit(at.0);
+                self.flash.nand.age.filled(cblock);
+            }
+        }
     }
 
     /// Returns true if blocks are collected while the rest of the drive is written, from this clustered page on.
@@ -99,6 +117,7 @@ impl Ssd {
             FlashOp::MapFetch { .. } => self.flash.counts.map_fetches += 1,
             FlashOp::Erase { cblock } => {
                 self.health.wear[cblock as usize] += 1;
+                self.flash.nand.age.erased(cblock);
                 self.flash.counts.erases += 1;
                 self.ftl.erased(cblock);
             }

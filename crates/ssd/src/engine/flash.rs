@@ -6,6 +6,7 @@
 
 use super::domain::{Domain, Domains, Waiting};
 use super::draining::Draining;
+use super::parity::Parity;
 use super::ticket::{MapRead, NO_BATCH, Program, Ticket};
 use crate::event::Clock;
 use crate::geometry::Geometry;
@@ -38,6 +39,8 @@ pub(super) struct FlashSide {
     /// Contents of the flash array, if data is kept.
     pub(super) store: Option<Store>,
     pub(super) counts: FlashCounts,
+    /// The stripe of pages that is being filled, if pages are protected by parity.
+    pub(super) parity: Parity,
     /// Sources of the copies that are being gathered.
     pub(super) gather: Vec<Place>,
     /// Reads of the mapping table for the next operations to be issued.
@@ -59,6 +62,7 @@ impl FlashSide {
             draining: Draining::new(spec, g),
             store: None,
             counts: FlashCounts::default(),
+            parity: Parity::new(spec),
             gather: Vec::new(),
             map_reads: Vec::new(),
             map_arriving: Vec::new(),
@@ -128,23 +132,29 @@ impl FlashSide {
         Some(job)
     }
 
-    /// Repeats the failed program of a job. Returns the clustered block that it fills.
-    pub(super) fn repeat(&mut self, job: Job, clock: &mut Clock) -> Option<u32> {
+    /// Repeats the failed program of a job.
+    pub(super) fn repeat(&mut self, job: Job, clock: &mut Clock) {
+        let work = Work::Program;
+        self.nand.submit(Job { work, ..job }, clock);
+    }
+
+    /// Returns the clustered block that the program of a job fills.
+    pub(super) fn filled_by(&self, job: Job) -> Option<u32> {
         let Some(Ticket::Program(program)) = self.tickets.get(job.ticket) else {
             return None;
         };
-        let cblock = self.g.cblock_of_unit(program.at.0);
-        let work = Work::Program;
-        self.nand.submit(Job { work, ..job }, clock);
-        Some(cblock)
+        Some(self.g.cblock_of_unit(program.at.0))
     }
 
-    /// Removes the ticket of an operation that is done; `None` for an erase that is still in progress on other stations.
+    /// Removes the ticket of an operation that is done; `None` for an erase or a rebuilding that is still in progress on
+    /// other stations.
     #[inline]
     pub(super) fn take(&mut self, ticket: u32) -> Option<Ticket> {
         match self.tickets.get_mut(ticket) {
-            Some(Ticket::Erase { stations, .. }) if *stations > 1 => {
-                *stations -= 1;
+            Some(Ticket::Erase { stations: left, .. } | Ticket::Rebuild { left, .. })
+                if *left > 1 =>
+            {
+                *left -= 1;
                 None
             }
             _ => self.tickets.remove(ticket),
@@ -156,6 +166,13 @@ impl FlashSide {
         self.counts.sectors_programmed += u64::from(program.units * self.g.sectors_per_unit);
         if let Some(store) = &mut self.store {
             store.settle(program.at, program.units, program.number);
+        }
+        if self.parity.is_on() {
+            self.protect(program, clock);
+        }
+        if self.nand.age.matters() {
+            let cblock = self.g.cblock_of_unit(program.at.0);
+            self.nand.age.programmed(cblock, clock.now);
         }
         let domain = self.domains.of_unit(&self.g, program.at);
         self.domains[domain].complete(program.number);
@@ -194,6 +211,7 @@ impl FlashSide {
     /// Handles the end of an erase.
     pub(super) fn erased(&mut self, cblock: u32) {
         self.counts.erases += 1;
+        self.nand.age.erased(cblock);
         self.domain(cblock).erasing -= 1;
         if let Some(store) = &mut self.store {
             store.erase(cblock);
@@ -206,6 +224,7 @@ impl FlashSide {
         self.tickets.clear();
         self.domains.clear();
         self.draining.clear();
+        self.parity.clear();
         self.map_reads.clear();
         self.map_arriving.clear();
         self.map_fetches.clear();

@@ -6,6 +6,7 @@ use crate::buffer::lines::{Out, Piece};
 use crate::ftl::AnyFtl;
 use crate::nand::job::Place;
 use fathom_base::Lpn;
+use std::ops::Range;
 
 /// Maximum number of clustered pages of consecutive units that leave the buffer together.
 const NEIGHBOUR_PAGES: u32 = 16;
@@ -33,7 +34,8 @@ impl WriteMemory {
                 break;
             }
             batch.accept(out);
-            if self.gathers.is_none() || out.alone {
+            let only_constant = batch.units == 0;
+            if self.gathers.is_none() || out.alone || only_constant {
                 break;
             }
             next = self.lines.next_out(out);
@@ -74,7 +76,7 @@ impl WriteMemory {
     fn plan(&self, batch: &mut Batch, ftl: &AnyFtl) {
         let per_unit = self.g.sectors_per_unit;
         let base = batch.line.cline * self.g.units_per_cpage;
-        if batch.line.dirty == self.g.sectors_per_cpage {
+        if batch.line.dirty == self.g.sectors_per_cpage && !self.shrinking.is_on() {
             batch.push(Lpn(base), self.g.units_per_cpage);
             return;
         }
@@ -84,8 +86,12 @@ impl WriteMemory {
             if dirty == 0 && !batch.line.whole {
                 continue;
             }
-            batch.push(Lpn(base + unit), 1);
             let old = ftl.lookup(Lpn(base + unit));
+            if self.is_constant(batch, sectors.clone(), dirty == per_unit || !old.is_some()) {
+                batch.constant.push(Lpn(base + unit));
+                continue;
+            }
+            batch.push(Lpn(base + unit), 1);
             if dirty < per_unit && old.is_some() {
                 let clean = sectors.clone().find(|&s| !batch.line.holds(s));
                 let first = clean.unwrap_or(sectors.start) - sectors.start;
@@ -93,5 +99,15 @@ impl WriteMemory {
                 batch.read(Place::within(&self.g, old, first, count));
             }
         }
+    }
+
+    /// Returns true if these sectors of `batch.line`, a unit of which nothing else is stored if it `is_all`, shrink.
+    fn is_constant(&self, batch: &Batch, sectors: Range<u32>, is_all: bool) -> bool {
+        let line = &batch.line;
+        let mut dirty = sectors.filter(|&s| line.holds(s));
+        self.shrinking.is_on()
+            && is_all
+            && !line.whole
+            && dirty.all(|s| self.shrinking.holds(line.id, s))
     }
 }

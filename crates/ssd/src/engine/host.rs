@@ -14,7 +14,7 @@ use crate::link::{Link, Way};
 use crate::nand::job::Place;
 use crate::spec::{Cut, Log, Protocol, Spec};
 use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{IoErrorKind, Op, Request};
+use fathom_block::{IoErrorKind, Op, Payload, Request};
 use std::collections::VecDeque;
 
 /// Bytes that are read of a translation page in host memory: the page of that memory with the entry.
@@ -246,6 +246,12 @@ impl HostSide {
     pub(super) fn data(&self, id: u32, at: usize, len: usize) -> Option<&[u8]> {
         let data = self.active.get(id)?.request.data.as_deref()?;
         data.get(at..at + len)
+    }
+
+    /// Returns the content of a write that carries no data.
+    pub(super) fn payload(&self, id: u32) -> Payload {
+        let active = self.active.get(id);
+        active.map_or(Payload::Unique, |active| active.request.tag.payload)
     }
 
     /// Returns the unit of the mapping table that was read last for an unbuffered write, for update.

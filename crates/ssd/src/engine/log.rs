@@ -24,6 +24,7 @@ impl Ssd {
         let host = DriveLog {
             host_bytes_written: Some(in_unit(counters.host_sectors_written)),
             host_bytes_read: Some(in_unit(counters.host_sectors_read)),
+            temperature_celsius: self.temperature_celsius(self.clock.now),
             ..DriveLog::default()
         };
         match self.host.log {

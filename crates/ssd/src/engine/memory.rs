@@ -5,6 +5,7 @@
 //! their way ([`Draining`]) and the domains that wait for an erase ([`Domains`]).
 
 use super::batch::Batch;
+use super::constant::Shrinking;
 use super::domain::Domains;
 use super::draining::Draining;
 use crate::buffer::lines::{LineSetup, LineView, Out, Piece, WriteLines};
@@ -43,6 +44,8 @@ pub(super) struct WriteMemory {
     pub(super) lines: WriteLines,
     /// The bytes of each line, if data is kept.
     bytes: BTreeMap<u32, Box<[u8]>>,
+    /// Which of it shrinks, on a drive that compresses.
+    pub(super) shrinking: Shrinking,
     /// True if the write whose turn it is waits for room.
     waits_for_room: bool,
     /// True if the buffer was full and must be drained completely before it accepts more (`drain_whole`).
@@ -68,6 +71,7 @@ impl WriteMemory {
             settings,
             unbuffered: spec.write_buffer.is_none(),
             bytes: BTreeMap::new(),
+            shrinking: Shrinking::new(spec, g.sectors_per_cpage),
             waits_for_room: false,
             emptying: false,
             drain_mark: 0,

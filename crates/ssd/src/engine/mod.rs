@@ -9,6 +9,7 @@
 mod background;
 mod batch;
 mod collection;
+mod constant;
 mod contents;
 mod counters;
 mod domain;
@@ -26,6 +27,7 @@ mod log;
 mod map;
 mod memory;
 mod order;
+mod parity;
 mod power;
 mod queues;
 mod read;
@@ -202,6 +204,8 @@ impl Ssd {
             Event::Loaded(station) => self.flash.nand.loaded(station, clock),
             Event::Suspend(station) => self.flash.nand.suspend_due(station, clock),
             Event::Collect => self.collect(),
+            Event::Released(sectors) => self.released(sectors),
+            Event::Recorded(id) => self.part_written(id),
             Event::Exhausted => self.exhausted(),
         }
     }

@@ -5,7 +5,7 @@ use super::ticket::NOBODY;
 use crate::buffer::lines::{LineView, Piece};
 use crate::nand::store::Store;
 use fathom_base::{Lpn, SECTOR_BYTES};
-use fathom_block::IoErrorKind;
+use fathom_block::{IoErrorKind, Payload};
 
 impl Ssd {
     /// Cuts the power once `flash_ops` flash operations have been done since the drive was made. Every request in flight
@@ -55,6 +55,7 @@ impl Ssd {
         let torn = store.power_cut();
         self.ops.clear();
         self.ftl.recover(store, &torn, &mut self.ops);
+        self.recover_constants();
         for &cblock in &self.health.bad {
             self.health.worn_out |= !self.ftl.retire(cblock);
         }
@@ -99,7 +100,9 @@ impl Ssd {
             owner: NOBODY,
         };
         let line = self.memory.lines.insert(piece, self.memory.drain_mark);
-        self.memory.keep(line, piece, Some(bytes));
+        let (memory, bytes) = (&mut self.memory, Some(bytes));
+        memory.shrinking.note(line, piece, Payload::Unique, bytes);
+        memory.keep(line, piece, bytes);
     }
 
     /// Restores power: the drive continues from its stored state. Does nothing if the power is on.

@@ -158,8 +158,11 @@ impl Ssd {
         let (unit, in_unit) = self.g.unit_of_sector(first);
         match self.ftl.home(Lpn(unit)) {
             Home::Nowhere => return u64::from(sectors),
-            Home::Station(station) => self.start_read_on(station, id, in_unit, sectors),
-            Home::Anywhere => {
+            // A page that has no place yet in the map has no age either.
+            Home::Station(station) if !self.flash.nand.age.matters() => {
+                self.start_read_on(station, id, in_unit, sectors);
+            }
+            Home::Station(_) | Home::Anywhere => {
                 let at = self.ftl.lookup(Lpn(unit));
                 if !at.is_some() {
                     return u64::from(sectors);

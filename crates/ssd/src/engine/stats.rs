@@ -6,6 +6,13 @@ use fathom_base::{Dur, SECTOR_BYTES, Time};
 use fathom_block::{DriveStats, Subject};
 
 impl Ssd {
+    /// Returns the temperature at a time that is not before the last request, in degrees Celsius, rounded; `None` if the
+    /// drive file has no `[thermal]`.
+    pub fn temperature_celsius(&self, now: Time) -> Option<i16> {
+        let celsius = self.flash.nand.celsius(now)?;
+        Some(celsius.round() as i16)
+    }
+
     /// Returns the counters of the work that the drive has done since it was new.
     pub fn counters(&self) -> Counters {
         let counts = self.flash.counts;
@@ -22,6 +29,8 @@ impl Ssd {
             suspends: self.flash.nand.suspends,
             program_fails: self.health.program_fails,
             erase_fails: self.health.erase_fails,
+            parity_programs: self.flash.parity.programs,
+            rebuilds: self.flash.parity.rebuilds,
             background_collections: self.collection.collected,
             stalls: self.memory.stalls,
             events: self.clock.happened,

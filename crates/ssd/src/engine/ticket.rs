@@ -1,6 +1,6 @@
 //! Tickets: the owner of each flash operation, and the action when it is done.
 
-use crate::nand::job::{Place, Work};
+use crate::nand::job::{Job, Place, Work};
 use fathom_base::Ppn;
 
 /// No request, or no program.
@@ -27,6 +27,10 @@ pub(super) enum Ticket {
         work: Work,
         waiting: Vec<Wants>,
     },
+    /// A program outside of the mapped blocks.
+    Apart { sectors: u32 },
+    /// Reads of the other pages of a stripe, with the number of those to come, for the operation that goes on then.
+    Rebuild { job: Job, left: u32 },
     /// Background work of a station.
     Busy { station: u32 },
 }

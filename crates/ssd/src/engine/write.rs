@@ -68,7 +68,8 @@ impl Ssd {
         // This part is pending until the translation layer has placed the piece; each of its programs is counted
         // separately.
         self.host.expect(owner, 1);
-        let direct = unbuffered && self.flash.store.is_none() && self.memory.lines.is_empty();
+        let plain = self.flash.store.is_none() && !self.memory.shrinking.is_on();
+        let direct = unbuffered && plain && self.memory.lines.is_empty();
         if direct
             && !self.flash.domains.is_stalled(piece.cline)
             && self.place_directly(piece).is_ok()
@@ -76,9 +77,12 @@ impl Ssd {
             return;
         }
         let line = self.memory.lines.insert(piece, self.memory.drain_mark);
+        let len = piece.sectors as usize * SECTOR_BYTES as usize;
+        let data = self.host.data(id, at, len);
+        let payload = self.host.payload(id);
+        self.memory.shrinking.note(line, piece, payload, data);
         if self.flash.store.is_some() {
-            let len = piece.sectors as usize * SECTOR_BYTES as usize;
-            self.memory.keep(line, piece, self.host.data(id, at, len));
+            self.memory.keep(line, piece, data);
         }
     }
 

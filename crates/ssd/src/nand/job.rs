@@ -68,6 +68,8 @@ pub(crate) struct Job {
     pub(crate) plane: u32,
     /// For a copy: the data stays within its planes and need not cross the bus.
     pub(crate) stays: bool,
+    /// For a read that has ended: its last repetition has failed. Only where parity can rebuild the data.
+    pub(crate) failed: bool,
 }
 
 impl Job {
@@ -82,6 +84,7 @@ impl Job {
             number: 0,
             plane: 0,
             stays: false,
+            failed: false,
         }
     }
 }

@@ -4,7 +4,9 @@
 //! module knows places (clustered pages and the sectors in them), not their meaning. `program` contains the program
 //! modes, `suspend` the suspension of operations by reads.
 
+pub(crate) mod age;
 mod channels;
+mod heat;
 pub(crate) mod job;
 mod program;
 mod station;
@@ -13,9 +15,11 @@ mod suspend;
 
 use crate::event::{Clock, End, Event};
 use crate::geometry::Geometry;
-use crate::spec::{Arbitration, Faults, Flash, ProgramMode, Spec};
+use crate::spec::{Arbitration, Flash, ProgramMode, Spec};
+use age::Age;
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
+use heat::Heat;
 use job::{Job, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
 
@@ -23,7 +27,9 @@ use station::{IDLE, NONE, Op, Station, UNKNOWN};
 #[derive(Clone, Debug)]
 pub(crate) struct Nand {
     flash: Flash,
-    faults: Faults,
+    read_retries_max: u32,
+    /// True if a read can fail because its data can be rebuilt.
+    rebuilds: bool,
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
@@ -33,6 +39,8 @@ pub(crate) struct Nand {
     ops: Vec<Op>,
     free_ops: Vec<u32>,
     rng: Rng,
+    heat: Heat,
+    pub(crate) age: Age,
     /// Repeated reads, and suspended programs, copies and erases.
     pub(crate) retries: u64,
     pub(crate) suspends: u64,
@@ -41,11 +49,15 @@ pub(crate) struct Nand {
 impl Nand {
     pub(crate) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
         let channels = Channels::new(spec, g);
-        let steady = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
+        let heat = Heat::new(spec.thermal.as_ref());
+        let age = Age::new(&spec.faults, g);
+        let even = spec.noise.flash_percent == 0.0 && !age.repeats();
+        let steady = even && !heat.is_on();
         let command_first = spec.flash.arbitration == Arbitration::CommandFirst;
         Self {
             flash: spec.flash.clone(),
-            faults: spec.faults.clone(),
+            read_retries_max: spec.faults.read_retries_max,
+            rebuilds: spec.flash.parity_stripe > 0,
             jitter: spec.noise.flash_percent / 100.0,
             reads_alone: steady && command_first && !channels.are_shared(),
             channels,
@@ -53,6 +65,8 @@ impl Nand {
             ops: Vec::new(),
             free_ops: Vec::new(),
             rng,
+            heat,
+            age,
             retries: 0,
             suspends: 0,
         }
@@ -106,10 +120,11 @@ impl Nand {
     }
 
     fn start(&mut self, id: u32, clock: &mut Clock) {
+        self.heat.look(clock.now);
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.flash.copy_back && op.stays => {
-                let begin = clock.now + self.sense();
+                let begin = clock.now + self.sense(op.place.cpage, clock.now).0;
                 self.program_copy(id, begin, clock);
             }
             Work::Read | Work::Gather if self.reads_alone => {
@@ -138,7 +153,9 @@ impl Nand {
     #[inline]
     fn start_read(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         self.ops[id as usize].array = UNKNOWN;
-        let sense = self.sense();
+        let job = self.ops[id as usize].job;
+        let (sense, failed) = self.sense(job.place.cpage, clock.now);
+        self.ops[id as usize].job.failed = failed && job.work != Work::Copy;
         clock.at(begin + sense, Event::Sensed(id));
     }
 
@@ -163,6 +180,7 @@ impl Nand {
         if self.was_interrupted(id, clock.now) {
             return None;
         }
+        self.heat.add(&job, clock.now);
         self.free_ops.push(id);
         let at = &mut self.stations[job.station as usize];
         if self.ops[id as usize].joined {
@@ -191,6 +209,11 @@ impl Nand {
         self.stations.capacity() * size_of::<Station>() + self.channels.state_bytes()
     }
 
+    /// Returns the temperature at a time, in degrees Celsius; `None` if it is not modelled.
+    pub(crate) fn celsius(&self, now: Time) -> Option<f64> {
+        self.heat.celsius(now)
+    }
+
     /// Forgets all operations in flight, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.ops.clear();
@@ -199,24 +222,27 @@ impl Nand {
         self.channels.clear();
     }
 
-    /// Draws the time of a read in the array, including repeated reads.
+    /// Draws the time of a read of a clustered page in the array, including repeated reads, and whether the last one failed.
     #[inline]
-    fn sense(&mut self) -> Dur {
+    fn sense(&mut self, cpage: u32, now: Time) -> (Dur, bool) {
         let mut time = self.vary(self.flash.read);
-        if self.faults.read_retry > 0.0 {
-            for _ in 0..self.faults.read_retries_max {
-                if !self.rng.chance(self.faults.read_retry) {
-                    break;
+        if self.age.repeats() {
+            let retry = self.age.retry(cpage, now);
+            for _ in 0..self.read_retries_max {
+                if !self.rng.chance(retry) {
+                    return (time, false);
                 }
                 self.retries += 1;
                 time += self.vary(self.flash.read);
             }
+            return (time, self.rebuilds && self.rng.chance(retry));
         }
-        time
+        (time, false)
     }
 
     #[inline]
     fn vary(&mut self, nominal: Dur) -> Dur {
+        let nominal = self.heat.stretch(nominal);
         if self.jitter == 0.0 {
             return nominal;
         }

@@ -60,6 +60,8 @@ pub(crate) struct Store {
     /// Owners from this number on are units of the mapping table, whose bytes are not stored.
     host_units: u32,
     versions: u64,
+    /// Units that were recorded as constant, with the version of the record. An older cell of such a unit is not valid.
+    constant: BTreeMap<Lpn, u64>,
     is_whole: bool,
 }
 
@@ -72,6 +74,7 @@ impl Store {
             unit_bytes: g.sectors_per_unit as usize * SECTOR_BYTES as usize,
             host_units: g.logical_units,
             versions: 0,
+            constant: BTreeMap::new(),
             is_whole,
         }
     }
@@ -118,6 +121,33 @@ impl Store {
             copies: 0,
         };
         block.bytes[unit * size..][..bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Records durably that a unit is constant from now on.
+    pub(crate) fn record_constant(&mut self, lpn: Lpn) {
+        self.versions += 1;
+        self.constant.insert(lpn, self.versions);
+    }
+
+    /// Forgets the records of units whose newest cell, at the place that `lookup` returns, is newer. Appends the units that
+    /// are still constant to `constant`.
+    pub(crate) fn keep_newest_constants(
+        &mut self,
+        lookup: impl Fn(Lpn) -> Ppn,
+        constant: &mut Vec<Lpn>,
+    ) {
+        let mut records = std::mem::take(&mut self.constant);
+        records.retain(|&lpn, version| {
+            let cell = self.get(lookup(lpn));
+            cell.is_none_or(|cell| cell.version < *version)
+        });
+        constant.extend(records.keys());
+        self.constant = records;
+    }
+
+    /// Returns true if a unit was recorded as constant after this version of it.
+    fn is_outdated(&self, lpn: Lpn, version: u64) -> bool {
+        self.constant.get(&lpn).is_some_and(|&v| v > version)
     }
 
     /// Marks the cells that wait for issue, of `units` units from `at` on, as being programmed by program `number`.
@@ -227,7 +257,10 @@ impl Store {
                 pending.remove(&entry.lpn);
             }
         }
-        let mut lost: Vec<Cell<'_>> = pending.into_values().collect();
+        let lost = pending.into_values();
+        let mut lost: Vec<Cell<'_>> = lost
+            .filter(|cell| !self.is_outdated(cell.lpn, cell.version))
+            .collect();
         lost.sort_by_key(|cell| cell.version);
         lost.into_iter()
             .map(|cell| (cell.lpn, cell.bytes.into()))

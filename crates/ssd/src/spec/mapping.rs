@@ -134,6 +134,10 @@ pub enum Separation {
     HotCold,
 }
 
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Failures, drawn from the seed. Probabilities are from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -145,6 +149,18 @@ pub struct Faults {
     pub read_retry: f64,
     /// Maximum number of repetitions of one read.
     pub read_retries_max: u32,
+    /// Growth of the probability of a repetition with each 1000 erases of the block that is read.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_retry_per_1000_cycles: f64,
+    /// Growth of the probability of a repetition with each day since the data was programmed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_retry_per_day: f64,
+    /// Erases of each block before the drive's time begins. They count for `read_retry_per_1000_cycles` only.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub age_cycles: u32,
+    /// Age in days, at the beginning of the drive's time, of data that is filled in without requests.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub age_days: f64,
     /// Probability that a program fails. It is then repeated from the page register, and its block is not used again
     /// after its next erase.
     pub program_fail: f64,

@@ -21,6 +21,7 @@ fn calm(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     (spec.noise, spec.faults) = (Noise::default(), Faults::default());
     spec.read_buffer = None;
+    spec.flash.parity_stripe = 0;
     spec.host.max_request = spec.capacity;
     spec
 }

@@ -4,8 +4,9 @@
 use crate::common::{KINDS, base};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{
-    Arbitration, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize, Prefetch,
-    ProgramMode, Protocol, ReadBuffer, Separation, Striping, Victim, WriteBuffer, WritePolicy,
+    Arbitration, Compression, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize,
+    Prefetch, ProgramMode, Protocol, ReadBuffer, Separation, Striping, Thermal, Victim,
+    WriteBuffer, WritePolicy,
 };
 use fathom_ssd::{Geometry, Spec};
 
@@ -96,6 +97,31 @@ fn refine(spec: &mut Spec, rng: &mut Rng) {
     if suspends {
         spec.flash.suspend_latency = pick(rng, &[Dur::ZERO, Dur::us(10), Dur::us(300)]);
     }
+    let stations = Geometry::new(spec).stations;
+    if stations > 1 && rng.chance(0.3) {
+        let stripe = 2 + rng.below(u64::from(stations - 1)) as u32;
+        let least = 100.0 / f64::from(stripe - 1);
+        spec.flash.parity_stripe = stripe;
+        let over = &mut spec.mapping.over_provisioning_percent;
+        *over = over.max(least.ceil());
+    }
+    if spec.faults.read_retry > 0.0 {
+        spec.faults.read_retry_per_1000_cycles = pick(rng, &[0.0, 0.5]);
+        spec.faults.read_retry_per_day = pick(rng, &[0.0, 0.5]);
+        spec.faults.age_cycles = pick(rng, &[0, 1000]);
+    }
+    spec.thermal = rng.chance(0.2).then(|| Thermal {
+        // One page warms such a drive by some degrees.
+        degrees_per_gib_programmed: 1e6,
+        degrees_per_gib_read: 3e5,
+        time_constant: pick(rng, &[Dur::ms(1), Dur::ms(20)]),
+        light_celsius: pick(rng, &[30.0, 70.0]),
+        ..Thermal::default()
+    });
+    spec.compression = rng.chance(0.3).then(|| Compression {
+        zero_percent: pick(rng, &[0.0, 1.0, 50.0]),
+        deduplicates: rng.chance(0.5),
+    });
 }
 
 fn attempt(rng: &mut Rng) -> Spec {
@@ -217,6 +243,7 @@ fn faults(rng: &mut Rng) -> Faults {
         read_retries_max: 3,
         program_fail: pick(rng, &[0.0, 0.001, 0.02]),
         erase_fail: pick(rng, &[0.0, 0.005, 0.05, 0.3]),
+        ..Faults::default()
     }
 }
 

@@ -4,7 +4,7 @@
 //! version. A read returns exactly the last change submitted before it. TRIM unmaps whole mapped units, which then read
 //! as zero, and leaves the rest unchanged. After a power cut a sector holds the last durable version or a later one that
 //! was submitted. TRIM is kept in memory only, so a trimmed sector may then hold any version that it ever had, or zeros.
-//! After a failed write the old content or the new one remains.
+//! A write of zeros reads as zero, but is as durable as any other write. After a failed write the old content or the new one remains.
 
 use fathom_base::SECTOR_BYTES;
 
@@ -16,6 +16,7 @@ struct Change {
     first: u32,
     end: u32,
     trim: bool,
+    zero: bool,
 }
 
 /// The allowed versions of one sector; version 0 is the initial state, which reads as zero.
@@ -33,6 +34,8 @@ struct Sector {
     since: u32,
     /// The last TRIM.
     trimmed: u32,
+    /// The last write of zeros.
+    zeroed: u32,
 }
 
 /// The shadow of a drive.
@@ -77,6 +80,12 @@ fn version_of(sector: u64, bytes: &[u8]) -> Result<u32, String> {
     }
 }
 
+impl Change {
+    fn reads_as_zero(self) -> bool {
+        self.trim || self.zero
+    }
+}
+
 impl Shadow {
     /// Creates the shadow of a new drive.
     pub(crate) fn new(sectors: u64, sectors_per_unit: u64) -> Self {
@@ -101,17 +110,21 @@ impl Shadow {
         &mut self.sectors[first as usize..end as usize]
     }
 
-    /// Records the submission of a write. Returns its version.
-    pub(crate) fn write(&mut self, first: u64, end: u64) -> u32 {
+    /// Records the submission of a write, of zeros if `zero`. Returns its version.
+    pub(crate) fn write(&mut self, first: u64, end: u64, zero: bool) -> u32 {
         let (start, stop) = (first as u32, end as u32);
         self.changes.push(Change {
             first: start,
             end: stop,
             trim: false,
+            zero,
         });
         let version = self.last();
         for sector in self.slice(first, end) {
             (sector.now, sector.doubtful) = (version, false);
+            if zero {
+                sector.zeroed = version;
+            }
         }
         version
     }
@@ -125,6 +138,7 @@ impl Shadow {
             first: first as u32,
             end: end as u32,
             trim: true,
+            zero: false,
         });
         let version = self.last();
         for sector in self.slice(first, end.min(self.len())) {
@@ -179,10 +193,10 @@ impl Shadow {
         }
     }
 
-    /// Returns the version as which a version reads: 0 for a TRIM.
+    /// Returns the version as which a version reads: 0 for a TRIM and for zeros.
     fn shown(&self, version: u32) -> u32 {
         match version.checked_sub(1) {
-            Some(index) if !self.changes[index as usize].trim => version,
+            Some(index) if !self.changes[index as usize].reads_as_zero() => version,
             _ => 0,
         }
     }
@@ -193,7 +207,8 @@ impl Shadow {
             .checked_sub(1)
             .and_then(|index| self.changes.get(index as usize));
         change.is_some_and(|change| {
-            !change.trim && (u64::from(change.first)..u64::from(change.end)).contains(&sector)
+            !change.reads_as_zero()
+                && (u64::from(change.first)..u64::from(change.end)).contains(&sector)
         })
     }
 
@@ -216,8 +231,9 @@ impl Shadow {
             let sector = self.sectors[number as usize];
             let before = self.shown(sector.acknowledged);
             let later = found > sector.acknowledged && self.was_written(number, found);
-            // A failed TRIM may have been executed.
-            let zeroed = found == 0 && sector.trimmed > sector.acknowledged;
+            // A failed TRIM may have been executed, and so may a failed write of zeros.
+            let zero = sector.trimmed.max(sector.zeroed);
+            let zeroed = found == 0 && zero > sector.acknowledged;
             if !sector.doubtful || !(found == before || later || zeroed) {
                 return Err(format!(
                     "sector {number} reads as version {found} and should as {wanted}"
@@ -245,7 +261,8 @@ impl Shadow {
             let written = self.was_written(number, found);
             let later = written && found > sector.since;
             let trimmed = sector.trimmed > sector.durable && (found == 0 || written);
-            if !(durable || later || trimmed) {
+            let zeroed = found == 0 && sector.zeroed > sector.since;
+            if !(durable || later || trimmed || zeroed) {
                 return Err(format!(
                     "sector {number} holds version {found}, and version {} was durable",
                     sector.durable
@@ -258,6 +275,7 @@ impl Shadow {
                 durable: found,
                 since: last,
                 trimmed: 0,
+                zeroed: 0,
             };
         }
         Ok(())

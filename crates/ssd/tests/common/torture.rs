@@ -59,6 +59,8 @@ pub(crate) struct Torture {
     in_flight: Vec<InFlight>,
     next_id: u64,
     durable_at_once: bool,
+    /// A third of the requests write zeros, if they write.
+    writes_zeros: bool,
     pub(crate) done: Done,
     completions: Vec<Completion>,
     /// Vectors of completed requests, for reuse.
@@ -81,6 +83,7 @@ impl Torture {
             in_flight: Vec::new(),
             next_id: 0,
             durable_at_once: spec.write_buffer.as_ref().is_none_or(|b| b.battery),
+            writes_zeros: spec.compression.is_some(),
             done: Done::default(),
             completions: Vec::new(),
             spare: Vec::new(),
@@ -132,8 +135,12 @@ impl Torture {
         };
         match op {
             Op::Write => {
-                sent.version = self.shadow.write(sent.first, sent.end);
-                request.data = Some(bytes_of(first, n, sent.version));
+                let zero = self.writes_zeros && self.next_id.is_multiple_of(3);
+                sent.version = self.shadow.write(sent.first, sent.end, zero);
+                request.data = Some(match zero {
+                    true => vec![0; len as usize].into_boxed_slice(),
+                    false => bytes_of(first, n, sent.version),
+                });
             }
             Op::Trim => {
                 (sent.first, sent.end, sent.version) = self.shadow.trim(sent.first, sent.end);
