@@ -54,6 +54,8 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
         faults: Faults::default(),
         noise: noise(rng),
         limit: None,
+        compression: None,
+        thermal: None,
     }
 }
 
@@ -106,6 +108,7 @@ fn flash(rng: &mut Rng) -> Flash {
         suspend_latency: Dur::ZERO,
         suspend_overhead: Dur::ZERO,
         copy_back: false,
+        parity_stripe: 0,
     }
 }
 

@@ -67,6 +67,8 @@ fn any(rng: &mut Rng, name: String) -> Spec {
         faults: faults(rng),
         noise: noise(rng),
         limit: None,
+        compression: None,
+        thermal: None,
         host,
         flash,
         mapping,
