@@ -1,5 +1,7 @@
 //! Checks whether a drive can be built: the range of every value, and that the layout divides evenly.
 
+mod queues;
+
 use super::{Arbitration, ProgramMode, Protocol, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, Bytes, Dur, want};
