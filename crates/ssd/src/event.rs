@@ -41,6 +41,8 @@ pub(crate) enum Event {
     Suspend(u32),
     /// The host may have been idle long enough for background garbage collection.
     Collect,
+    /// The host may have been idle long enough for folding of the fast cache.
+    Fold,
     /// A write may be waiting for an erased block although no erase is under way.
     Exhausted,
 }

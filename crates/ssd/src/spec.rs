@@ -5,6 +5,7 @@
 //! `over_provisioning_percent`, so that the capacity is a setting and not a result.
 
 mod check;
+mod fast_cache;
 mod listed;
 mod mapping;
 pub(crate) mod read_buffer;
@@ -14,6 +15,7 @@ mod write_buffer;
 
 pub use crate::buffer::WritePolicy;
 pub use crate::ftl::FTLS;
+pub use fast_cache::{FastCache, Fold, WhenFull};
 pub(crate) use listed::FTL;
 pub use listed::{MappingKind, VICTIMS, Victim};
 pub use mapping::{Faults, Gc, Mapping, Separation, Striping};
@@ -49,6 +51,9 @@ pub struct Spec {
     /// The write buffer or cache, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_buffer: Option<WriteBuffer>,
+    /// The fast cache, if some blocks are programmed with one bit per cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fast_cache: Option<FastCache>,
     /// Garbage collection and wear levelling.
     #[serde(default)]
     pub gc: Gc,

@@ -68,6 +68,8 @@ pub(crate) struct Job {
     pub(crate) plane: u32,
     /// For a copy: the data stays within its planes and need not cross the bus.
     pub(crate) stays: bool,
+    /// The place is in a block in SLC mode. A copy reads in that mode and programs in native mode.
+    pub(crate) fast: bool,
 }
 
 impl Job {
@@ -82,6 +84,7 @@ impl Job {
             number: 0,
             plane: 0,
             stays: false,
+            fast: false,
         }
     }
 }

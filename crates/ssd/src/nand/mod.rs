@@ -13,16 +13,35 @@ mod suspend;
 
 use crate::event::{Clock, End, Event};
 use crate::geometry::Geometry;
-use crate::spec::{Arbitration, Faults, Flash, ProgramMode, Spec};
+use crate::spec::{Arbitration, FastCache, Faults, Flash, ProgramMode, Spec};
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
 use job::{Job, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
 
+/// The times of blocks in SLC mode; all zero without a fast cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct FastTimes {
+    read: Dur,
+    program: Dur,
+    erase: Dur,
+}
+
+impl FastTimes {
+    fn of(cache: &FastCache) -> Self {
+        Self {
+            read: cache.read,
+            program: cache.program,
+            erase: cache.erase,
+        }
+    }
+}
+
 /// Stations, channels and the operations that wait for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Nand {
     flash: Flash,
+    fast: FastTimes,
     faults: Faults,
     jitter: f64,
     channels: Channels,
@@ -41,10 +60,16 @@ pub(crate) struct Nand {
 impl Nand {
     pub(crate) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
         let channels = Channels::new(spec, g);
-        let steady = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
+        let certain = spec.noise.flash_percent == 0.0 && spec.faults.read_retry == 0.0;
+        let steady = certain && spec.fast_cache.is_none();
         let command_first = spec.flash.arbitration == Arbitration::CommandFirst;
         Self {
             flash: spec.flash.clone(),
+            fast: spec
+                .fast_cache
+                .as_ref()
+                .map(FastTimes::of)
+                .unwrap_or_default(),
             faults: spec.faults.clone(),
             jitter: spec.noise.flash_percent / 100.0,
             reads_alone: steady && command_first && !channels.are_shared(),
@@ -109,7 +134,7 @@ impl Nand {
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.flash.copy_back && op.stays => {
-                let begin = clock.now + self.sense();
+                let begin = clock.now + self.sense(op.fast);
                 self.program_copy(id, begin, clock);
             }
             Work::Read | Work::Gather if self.reads_alone => {
@@ -127,7 +152,11 @@ impl Nand {
             }
             Work::Program => self.start_program(id, clock),
             Work::Erase => {
-                let end = clock.now + self.vary(self.flash.erase);
+                let nominal = match op.fast {
+                    true => self.fast.erase,
+                    false => self.flash.erase,
+                };
+                let end = clock.now + self.vary(nominal);
                 self.ops[id as usize].array = (clock.now, end);
                 clock.at(end, Event::OpDone(End::Erase, id));
             }
@@ -138,7 +167,7 @@ impl Nand {
     #[inline]
     fn start_read(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         self.ops[id as usize].array = UNKNOWN;
-        let sense = self.sense();
+        let sense = self.sense(self.ops[id as usize].job.fast);
         clock.at(begin + sense, Event::Sensed(id));
     }
 
@@ -201,15 +230,19 @@ impl Nand {
 
     /// Draws the time of a read in the array, including repeated reads.
     #[inline]
-    fn sense(&mut self) -> Dur {
-        let mut time = self.vary(self.flash.read);
+    fn sense(&mut self, fast: bool) -> Dur {
+        let nominal = match fast {
+            true => self.fast.read,
+            false => self.flash.read,
+        };
+        let mut time = self.vary(nominal);
         if self.faults.read_retry > 0.0 {
             for _ in 0..self.faults.read_retries_max {
                 if !self.rng.chance(self.faults.read_retry) {
                     break;
                 }
                 self.retries += 1;
-                time += self.vary(self.flash.read);
+                time += self.vary(nominal);
             }
         }
         time
