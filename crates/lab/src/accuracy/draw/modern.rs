@@ -75,6 +75,7 @@ fn any(rng: &mut Rng, name: String) -> Spec {
         name,
         capacity: Bytes((capacity / block).max(BLOCKS_MIN) * block),
         read_buffer: None,
+        fast_cache: None,
         write_buffer: write_buffer(rng, class),
         gc: gc(rng),
         faults: faults(rng, class),

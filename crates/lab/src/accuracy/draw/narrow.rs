@@ -50,6 +50,7 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
         flash,
         mapping,
         write_buffer,
+        fast_cache: None,
         gc: Gc::default(),
         faults: Faults::default(),
         noise: noise(rng),

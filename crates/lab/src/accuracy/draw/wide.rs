@@ -63,6 +63,7 @@ fn any(rng: &mut Rng, name: String) -> Spec {
         capacity: Bytes(blocks * flash.clustered_block.0),
         read_buffer: memory::read_buffer(rng),
         write_buffer: memory::write_buffer(rng, &flash),
+        fast_cache: None,
         gc: gc(rng),
         faults: faults(rng),
         noise: noise(rng),
