@@ -28,12 +28,9 @@ impl Blocks {
         let groups = planes / (flash.clustered_block.0 / block);
         let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
-        // Parity takes its blocks from over-provisioning; they are not numbered.
-        let parity = match flash.parity_stripe {
-            0 => 0,
-            stripe => (share + over).div_ceil(u64::from(stripe)),
-        };
-        let over = over.saturating_sub(parity);
+        // Parity takes unnumbered blocks from over-provisioning.
+        let of = u64::from(flash.parity_stripe);
+        let over = over.saturating_sub((share + over).checked_div(of).unwrap_or(0));
         // Page mapping gets as many spare blocks as it would get log blocks.
         let logs = spec.logs_per_group(mapping.log_blocks, groups as u32);
         let paged = mapping.kind.is_paged();
