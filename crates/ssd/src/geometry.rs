@@ -89,6 +89,15 @@ struct Dies {
     planes_per_lane: u32,
 }
 
+/// The blocks of the fast cache; all 0 without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FastBlocks {
+    /// Clustered blocks of a group for the static part; part of `reserve_cblocks`.
+    pub(crate) cblocks_per_group: u32,
+    /// Mapped units of a clustered block in SLC mode.
+    pub(crate) units_per_cblock: u32,
+}
+
 /// The derived layout of a drive. All fields are counts; `cpage` means clustered page, `cblock` clustered block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -125,10 +134,8 @@ pub struct Geometry {
     pub map_units: u32,
     /// Clustered blocks of a group that are bad from the start.
     pub bad_cblocks_per_group: u32,
-    /// Clustered blocks of a group for the static part of the fast cache; part of `reserve_cblocks`.
-    pub fast_cblocks_per_group: u32,
-    /// Mapped units of a clustered block in SLC mode; 0 without a fast cache.
-    pub fast_units_per_cblock: u32,
+    /// The blocks of the fast cache.
+    pub(crate) fast: FastBlocks,
     /// Capacity in clustered blocks.
     pub(crate) logical_cblocks: u32,
     by: Divisors,
@@ -177,8 +184,10 @@ impl Geometry {
             logical_units: logical_cblocks * units_per_cblock,
             map_units: map_units(spec) as u32,
             bad_cblocks_per_group: blocks.bad as u32,
-            fast_cblocks_per_group: blocks.fast as u32,
-            fast_units_per_cblock: blocks.fast_cpages as u32 * units_per_cpage,
+            fast: FastBlocks {
+                cblocks_per_group: blocks.fast as u32,
+                units_per_cblock: blocks.fast_cpages as u32 * units_per_cpage,
+            },
             logical_cblocks,
             by: Divisors {
                 line: Divisor::new((flash.clustered_page.0 / SECTOR_BYTES) as u32),

@@ -49,8 +49,8 @@ pub(super) struct Cache {
 impl Cache {
     pub(super) fn new(spec: &FastCache, g: &Geometry) -> Self {
         Self {
-            units: g.fast_units_per_cblock,
-            blocks: g.fast_cblocks_per_group,
+            units: g.fast.units_per_cblock,
+            blocks: g.fast.cblocks_per_group,
             share: spec.dynamic_percent / 100.0,
             folds: spec.when_full == WhenFull::Fold,
             modes: vec![Mode::Native; g.cblocks() as usize],
