@@ -12,8 +12,9 @@ use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::layers::Limit;
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
-    Arbitration, Compression, Drain, Faults, Flash, Gc, Host, Kind, Log, Mapping, MappingKind,
-    Noise, ProgramMode, Protocol, Separation, Striping, Thermal, Victim, WriteBuffer, WritePolicy,
+    Arbitration, Compression, Drain, FastCache, Faults, Flash, Fold, Gc, Host, Kind, Log, Mapping,
+    MappingKind, Noise, ProgramMode, Protocol, Separation, Striping, Thermal, Victim, WhenFull,
+    WriteBuffer, WritePolicy,
 };
 
 /// The most draws for one drive.
@@ -75,7 +76,7 @@ fn any(rng: &mut Rng, name: String) -> Spec {
         name,
         capacity: Bytes((capacity / block).max(BLOCKS_MIN) * block),
         read_buffer: None,
-        fast_cache: None,
+        fast_cache: fast_cache(rng, class, capacity, &flash),
         write_buffer: write_buffer(rng, class),
         gc: gc(rng),
         faults: faults(rng, class),
@@ -228,6 +229,41 @@ fn mapping(rng: &mut Rng, class: Class, flash: &Flash) -> Mapping {
         host_memory_latency: Dur::us(1),
         partial_program: false,
     }
+}
+
+/// SLC caches of consumer drives: static, dynamic or both.
+fn fast_cache(rng: &mut Rng, class: Class, capacity: u64, flash: &Flash) -> Option<FastCache> {
+    let bits = if class == Class::Qlc { 4 } else { 3 };
+    let fixed = log_uniform(rng, 0.005, 0.03) * capacity as f64;
+    let dynamic = (log_uniform(rng, 10.0, 100.0)).round();
+    let (fold, when_full) = (
+        pick(rng, &[Fold::Idle, Fold::Idle, Fold::Pressure]),
+        pick(rng, &[WhenFull::Bypass, WhenFull::Fold]),
+    );
+    let (program, read) = (log_uniform(rng, 80.0, 250.0), log_uniform(rng, 20.0, 40.0));
+    let delay = Dur::ms(log_whole(rng, 100, 5000));
+    let kind = rng.below(3);
+    let share = match class {
+        Class::Consumer | Class::NoDram | Class::Qlc => 0.9,
+        Class::Sata => 0.6,
+        _ => 0.0,
+    };
+    let cache = FastCache {
+        bits_per_cell: bits,
+        static_capacity: Bytes(if kind == 1 {
+            0
+        } else {
+            fixed as u64 / MIB * MIB
+        }),
+        dynamic_percent: if kind == 0 { 0.0 } else { dynamic },
+        read: Dur::us(read as u64),
+        program: Dur::us(program as u64),
+        erase: flash.erase,
+        fold,
+        idle_delay: delay,
+        when_full,
+    };
+    rng.chance(share).then_some(cache)
 }
 
 fn write_buffer(rng: &mut Rng, class: Class) -> Option<WriteBuffer> {
