@@ -129,3 +129,62 @@ pub fn applied_text(applied: &Applied, screen: Screen) -> String {
     }
     screen.text(&out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_what_was_tried_and_how_to_undo_it() {
+        let applied = |interval: Option<[f64; 2]>, kept: bool| Applied {
+            job: "job".into(),
+            target: "/dev/loop0".into(),
+            rounds: 5,
+            set: vec![Set {
+                attribute: "nr_requests".into(),
+                path: "/sys/block/loop0/queue/nr_requests".into(),
+                old: "128".into(),
+                new: "64".into(),
+            }],
+            refused: vec![Refused {
+                attribute: "scheduler".into(),
+                value: "kyber".into(),
+                error: "Invalid argument".into(),
+                help: "load its module first".into(),
+            }],
+            figure: "accesses a second".into(),
+            unit: String::new(),
+            means: Some([1.0, 2.0]),
+            gain_percent: Some(3.0),
+            gain_interval: interval,
+            kept,
+        };
+        let better = applied(Some([1.0, 5.0]), true);
+        assert!(better.is_gain());
+        let said = applied_text(&better, Screen::default());
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("echo 128 > /sys/block/loop0/queue/nr_requests"),
+            "{said}"
+        );
+        assert!(
+            said.contains(
+                "refused scheduler = kyber: Invalid argument. What can be done: load its module first."
+            ),
+            "{said}"
+        );
+        for worse in [
+            applied(Some([0.0, 5.0]), false),
+            applied(Some([-1.0, 5.0]), false),
+            applied(None, false),
+        ] {
+            assert!(!worse.is_gain());
+            let said = applied_text(&worse, Screen::default());
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                said.contains("The old values are back.") && !said.contains("echo"),
+                "{said}"
+            );
+        }
+    }
+}
