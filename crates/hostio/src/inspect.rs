@@ -176,6 +176,17 @@ impl Look {
     }
 }
 
+/// Finds the block device at a path, or under the file or directory there; `None` if sysfs shows none.
+pub(crate) fn node_of(path: &Path) -> Result<Option<Node>, HostError> {
+    let failed = |source: io::Error| os_error(path, "look at it", source);
+    let resolved = fs::canonicalize(path).map_err(failed)?;
+    let metadata = fs::metadata(&resolved).map_err(failed)?;
+    Ok(match kind_of(path, &metadata)? {
+        Kind::Block => Node::find(DeviceNumber::of(metadata.rdev())),
+        Kind::File | Kind::Directory => under(&metadata, usage::mount_of(&resolved).as_ref()),
+    })
+}
+
 fn kind_of(path: &Path, metadata: &Metadata) -> Result<Kind, HostError> {
     let kind = metadata.file_type();
     let what = if kind.is_dir() {
