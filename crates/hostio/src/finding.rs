@@ -137,6 +137,11 @@ pub enum Finding {
     UnknownData,
     /// It is write-protected.
     WriteProtected,
+    /// It is a zoned drive, which is written in order only.
+    Zoned {
+        /// How, in the kernel's word: `host-managed`.
+        zones: String,
+    },
     /// The open files of some processes could not be seen.
     Unseen {
         /// These processes.
@@ -161,6 +166,7 @@ impl Finding {
             | Finding::HeldByOthers
             | Finding::Changed { .. }
             | Finding::Hidden { .. }
+            | Finding::Zoned { .. }
             | Finding::WriteProtected => Weight::Always,
             Finding::Partitioned { .. }
             | Finding::Signature(_)
@@ -218,6 +224,11 @@ impl fmt::Display for Finding {
             ),
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
+            Finding::Zoned { zones } => write!(
+                f,
+                "it is a zoned drive ({zones}), which fails every write that is not at the write pointer of a zone: Fathom \
+                 writes to ordinary drives only"
+            ),
             Finding::Unseen { processes, by_root } => {
                 let why = match by_root {
                     true => "a container or a security module hides it, also from root",

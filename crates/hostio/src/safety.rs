@@ -9,6 +9,7 @@
 //!   driver (RAID, LVM, dm-crypt, ZFS, a loop device), used as swap or claimed exclusively. A device or file is in use if
 //!   any process has it open, mapped or locked. Everything that shares bytes with the target counts as the target. The user
 //!   has to release it first.
+//! - A zoned device is never written to: writes at any place, which an ordinary drive takes, fail there.
 //! - A device with partitions or a known signature is written to only if `destroy` names it, by serial number, kernel name
 //!   or path.
 //! - An existing regular file is written to only if `destroy` names it, by name or path.
@@ -165,7 +166,10 @@ mod tests {
         let claimed = Finding::Claimed {
             device: "sdx".into(),
         };
-        for finding in [mounted(), held, swap, claimed] {
+        let zoned = Finding::Zoned {
+            zones: "host-managed".into(),
+        };
+        for finding in [mounted(), held, swap, claimed, zoned] {
             for destroy in [None, Some("S1")] {
                 let disk = target(Kind::Block, vec![signature(), finding.clone()]);
                 let refused = judge(&disk, destroy).unwrap_err();
