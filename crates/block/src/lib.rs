@@ -11,19 +11,22 @@ mod access;
 pub mod conformance;
 pub mod contract;
 pub mod devices;
+mod error_kind;
 pub mod kernel;
 pub mod layers;
 mod log;
 pub mod program;
 pub mod simulated;
 mod subject;
+pub mod zoned;
 
 pub use access::Access;
 pub use contract::{
-    Busy, Completion, Contents, Device, DeviceInfo, IoError, IoErrorKind, Op, Payload, Request,
-    RequestId, Tag,
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Payload, Request, RequestId, Tag,
 };
-pub use devices::{NullDevice, RamDevice};
+pub use devices::{NullDevice, RamDevice, ZonedRam};
+pub use error_kind::IoErrorKind;
 pub use layers::{Faulty, Narrow, Noisy};
 pub use log::DriveLog;
 pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};
+pub use zoned::{Zone, ZoneAction, ZoneState, Zoned};

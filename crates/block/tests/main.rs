@@ -9,3 +9,4 @@ mod common;
 mod conformance;
 mod layers;
 mod simulated;
+mod zoned;

@@ -146,7 +146,7 @@ impl Blocks {
         let planes = u64::from(dies) * u64::from(flash.planes_per_die);
         let block = flash.page.0 * u64::from(flash.pages_per_block);
         let groups = planes / (flash.clustered_block.0 / block);
-        let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
+        let share = (stored(spec) / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
         // Page mapping gets as many spare blocks as it would get log blocks.
         let logs = spec.logs_per_group(mapping.log_blocks, groups as u32);
@@ -164,7 +164,9 @@ impl Blocks {
         let parted = spec.gc.separate == Separation::HotCold;
         let levelled = spec.gc.wear_gap > 0;
         let open = u64::from(parted) + u64::from(levelled);
-        let reserve = if paged { 5 + open } else { 4 };
+        // Each placement handle but the first has one, too.
+        let handles = u64::from(mapping.placement_handles.max(1)) - 1;
+        let reserve = if paged { 5 + open + handles } else { 4 };
         // Enough blocks for all data even if each of them has lost units. A mapping table in flash takes its space from
         // the spare blocks as far as they suffice, so the flash is as large as that of a drive with its map in memory.
         let units = flash.clustered_block.0 / spec.unit();
@@ -183,6 +185,15 @@ impl Blocks {
     }
 }
 
+/// Bytes of the capacity that can hold data: less than all if zones can hold less than their size.
+fn stored(spec: &Spec) -> u64 {
+    let (mapping, capacity) = (&spec.mapping, spec.capacity.0);
+    match (mapping.zone, mapping.zone_capacity) {
+        (Some(zone), Some(held)) if mapping.kind.is_zoned() => capacity / zone.0.max(1) * held.0,
+        _ => capacity,
+    }
+}
+
 /// Mapped units of a mapping table stored in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
 fn map_units(spec: &Spec) -> u64 {
     let entries = (spec.unit() / 4).max(1);
@@ -194,7 +205,7 @@ fn map_units(spec: &Spec) -> u64 {
 
 /// Largest number of mapped units in a group when the capacity and the map in flash are spread over `groups`.
 fn with_map(spec: &Spec, groups: u64) -> u128 {
-    let units = u128::from(spec.capacity.0 / spec.unit() + map_units(spec));
+    let units = u128::from(stored(spec) / spec.unit() + map_units(spec));
     let of_page = u128::from(spec.flash.clustered_page.0 / spec.unit());
     units.div_ceil(of_page).div_ceil(u128::from(groups)) * of_page
 }

@@ -28,3 +28,4 @@ mod striping;
 mod suite;
 mod superblock;
 mod wear;
+mod zoned;

@@ -122,7 +122,10 @@ impl Ssd {
     pub(super) fn settle_flushes(&mut self) {
         let (lines, domains) = (&self.memory.lines, &self.flash.domains);
         for request in self.host.flushes.settle(lines, domains) {
-            self.complete(request, Ok(()));
+            match self.host.finishes(request) {
+                Some(start) => self.pad_zone(request, start),
+                None => self.complete(request, Ok(())),
+            }
         }
     }
 

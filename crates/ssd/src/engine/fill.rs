@@ -24,7 +24,8 @@ impl Ssd {
     pub fn fill(&mut self) -> u64 {
         let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
         let is_plain = !self.health.may_fail && self.background.is_silent();
-        if !is_new || !is_plain || self.flash.store.is_some() {
+        let is_zoned = self.info.zoned.is_some();
+        if !is_new || !is_plain || is_zoned || self.flash.store.is_some() {
             return 0;
         }
         let new = (self.g.map_units > 0).then(|| (self.ftl.clone(), self.flash.counts));

@@ -13,13 +13,15 @@ use crate::link::{Link, Way};
 use crate::nand::job::Place;
 use crate::spec::{Cut, Spec};
 use fathom_base::{Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{IoErrorKind, Op, Request};
+use fathom_block::{IoErrorKind, Op, Request, ZoneAction};
 use std::collections::VecDeque;
 
 /// A request in flight.
 #[derive(Clone, Debug)]
 struct Active {
     request: Request,
+    /// The offset that was asked for. That of the request is the place of an append.
+    asked: u64,
     submitted: Time,
     /// Parts still to come: flash operations of a read, programs of an unbuffered write.
     pending: u32,
@@ -88,11 +90,12 @@ impl HostSide {
         self.active.ids().collect()
     }
 
-    /// Adds a request. Returns its index.
+    /// Adds a request, which was asked for at offset `asked`. Returns its index.
     #[inline]
-    pub(super) fn accept(&mut self, request: Request, now: Time) -> u32 {
+    pub(super) fn accept(&mut self, request: Request, asked: u64, now: Time) -> u32 {
         self.active.insert(Active {
             request,
+            asked,
             submitted: now,
             pending: 0,
             arrived: 0,
@@ -273,6 +276,20 @@ impl HostSide {
         self.active.get(id).is_some_and(done)
     }
 
+    /// Returns the first byte of the zone that a request finishes, if it does.
+    pub(super) fn finishes(&self, id: u32) -> Option<u64> {
+        let request = &self.active.get(id)?.request;
+        (request.op == Op::Zone(ZoneAction::Finish)).then_some(request.offset)
+    }
+
+    /// Makes a request without data wait for `parts` programs.
+    pub(super) fn await_programs(&mut self, id: u32, parts: u32) {
+        if let Some(active) = self.active.get_mut(id) {
+            active.pending += parts;
+            active.arrived = active.sectors().1;
+        }
+    }
+
     /// Marks a write as failed: it can no longer be placed.
     pub(super) fn fail(&mut self, id: u32) {
         if let Some(active) = self.active.get_mut(id) {
@@ -305,10 +322,15 @@ impl HostSide {
         result: Result<(), IoErrorKind>,
         clock: &mut Clock,
     ) -> bool {
-        let Some(active) = self.active.remove(id) else {
+        let Some(mut active) = self.active.remove(id) else {
             return false;
         };
-        clock.complete(&active.request, active.submitted, result, active.data);
+        if active.request.op == Op::Append {
+            let placed = std::mem::replace(&mut active.request.offset, active.asked);
+            clock.complete_append(&active.request, active.submitted, result, placed);
+        } else {
+            clock.complete(&active.request, active.submitted, result, active.data);
+        }
         true
     }
 

@@ -33,6 +33,7 @@ mod stats;
 mod ticket;
 mod worn;
 mod write;
+mod zones;
 
 pub use counters::Counters;
 
@@ -46,8 +47,9 @@ use collection::Collection;
 
 use fathom_base::memory::room_for;
 use fathom_base::{BadValue, Lpn, Rng, SECTOR_BYTES, Time, want};
+use fathom_block::devices::Zones;
 use fathom_block::simulated::{self, Progress, Simulated};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, Zone};
 use flash::FlashSide;
 use health::Health;
 use host::HostSide;
@@ -58,6 +60,7 @@ use reading::ReadMemory;
 #[derive(Clone, Debug)]
 pub struct Ssd {
     info: DeviceInfo,
+    zones: Zones,
     g: Geometry,
     clock: Clock,
     host: HostSide,
@@ -100,8 +103,10 @@ impl Ssd {
         let g = Geometry::new(spec);
         room_for_tables(spec, &g)?;
         let bad = health::draw_bad(&g, Rng::new(seed, 5));
+        let info = info_of(spec);
         let mut drive = Ssd {
-            info: info_of(spec),
+            zones: Zones::new(&info),
+            info,
             clock: Clock::default(),
             host: HostSide::new(spec, Rng::new(seed, 1)),
             memory: WriteMemory::new(spec, &g),
@@ -211,10 +216,16 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         max_request_bytes: spec.host.max_request.0,
         queue_depth: spec.host.queue_depth,
         volatile_cache: spec.write_buffer.as_ref().is_some_and(|b| !b.battery),
-        trim: true,
+        trim: !spec.mapping.kind.is_zoned(),
         read_only: false,
         modelled: true,
         rotational: Some(false),
+        zoned: spec.mapping.zones(spec.host.max_request),
+        placement_handles: spec.mapping.placement_handles as u16,
+        reclaim_unit_bytes: match spec.mapping.placement_handles {
+            0 => 0,
+            _ => spec.flash.clustered_block.0,
+        },
     }
 }
 
@@ -228,14 +239,18 @@ impl Device for Ssd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (request, refused) = simulated::admit(self, request)?;
+        let (mut request, refused) = simulated::admit(self, request)?;
         self.background.note_request(&mut self.clock);
-        let refused = self.refusal(request.op, refused);
+        let asked = request.offset;
+        let mut refused = self.refusal(request.op, refused);
+        if self.info.zoned.is_some() && refused.is_none() {
+            refused = self.enter_zone(&mut request).err();
+        }
         if refused.is_none() && request.op == Op::Write {
             let (unit, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
             self.ftl.fetch(Lpn(unit));
         }
-        let id = self.host.accept(request, self.clock.now);
+        let id = self.host.accept(request, asked, self.clock.now);
         if let Some(kind) = refused {
             self.complete(id, Err(kind));
         } else if self.host.is_command_through(id, &mut self.clock) {
@@ -246,6 +261,10 @@ impl Device for Ssd {
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
         simulated::wait(self, until, done);
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.zones.report(from, count)
     }
 }
 

@@ -116,7 +116,7 @@ impl Ssd {
     }
 
     /// Completes a request when the data that the memory holds now is in the flash array.
-    fn flush_through(&mut self, id: u32) {
+    pub(super) fn flush_through(&mut self, id: u32) {
         if self.health.worn_out && !self.memory.lines.is_empty() {
             return self.complete(id, Err(IoErrorKind::Medium));
         }
@@ -146,7 +146,7 @@ impl Ssd {
     }
 
     /// Removes a range of sectors from the memory.
-    fn forget_lines(&mut self, from: u64, to: u64) {
+    pub(super) fn forget_lines(&mut self, from: u64, to: u64) {
         let mut sector = from;
         while sector < to && !self.memory.lines.is_empty() {
             let (cline, first) = self.g.line_of_sector(sector);

@@ -15,6 +15,7 @@ mod replacement;
 mod striping;
 mod superblock;
 mod victim;
+mod zoned;
 
 pub(crate) use contract::{FlashOp, Stall};
 pub use contract::{MapCounts, MergeCounts};
@@ -85,6 +86,17 @@ mappings! {
     Fast => fast::FastFtl;
     Superblock => superblock::SuperblockFtl;
     Hybrid => hybrid::HybridFtl;
+    Zoned => zoned::ZonedFtl;
+}
+
+impl AnyFtl {
+    /// Returns the zones, if the drive has them.
+    pub(crate) fn zones(&mut self) -> Option<&mut zoned::ZonedFtl> {
+        match self {
+            AnyFtl::Zoned(ftl) => Some(ftl),
+            _ => None,
+        }
+    }
 }
 
 /// Forwards methods of [`Ftl`] to the mapping in use.

@@ -107,7 +107,6 @@ fn mapping(
     let logs = log_whole(rng, 1, LOG_BLOCKS_MAX).min(blocks / 2) as u32;
     let map_cache = Bytes(log_whole(rng, 64, 4 * MIB));
     Mapping {
-        kind,
         unit: (unit != flash.clustered_page.0).then_some(Bytes(unit)),
         over_provisioning_percent: (log_uniform(rng, 1.0, 100.0) * 10.0).round() / 10.0,
         log_blocks: if paged { 0 } else { logs },
@@ -118,6 +117,7 @@ fn mapping(
         },
         map_cache: (kind == MappingKind::Dftl).then_some(map_cache),
         partial_program: rng.chance(0.25),
+        ..Mapping::new(kind)
     }
 }
 
