@@ -146,7 +146,7 @@ impl Blocks {
         let planes = u64::from(dies) * u64::from(flash.planes_per_die);
         let block = flash.page.0 * u64::from(flash.pages_per_block);
         let groups = planes / (flash.clustered_block.0 / block);
-        let share = (stored(spec) / flash.clustered_block.0).div_ceil(groups);
+        let share = (spec.stored() / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
         // Page mapping gets as many spare blocks as it would get log blocks.
         let logs = spec.logs_per_group(mapping.log_blocks, groups as u32);
@@ -185,15 +185,6 @@ impl Blocks {
     }
 }
 
-/// Bytes of the capacity that can hold data: less than all if zones can hold less than their size.
-fn stored(spec: &Spec) -> u64 {
-    let (mapping, capacity) = (&spec.mapping, spec.capacity.0);
-    match (mapping.zone, mapping.zone_capacity) {
-        (Some(zone), Some(held)) if mapping.kind.is_zoned() => capacity / zone.0.max(1) * held.0,
-        _ => capacity,
-    }
-}
-
 /// Mapped units of a mapping table stored in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
 fn map_units(spec: &Spec) -> u64 {
     let entries = (spec.unit() / 4).max(1);
@@ -205,7 +196,7 @@ fn map_units(spec: &Spec) -> u64 {
 
 /// Largest number of mapped units in a group when the capacity and the map in flash are spread over `groups`.
 fn with_map(spec: &Spec, groups: u64) -> u128 {
-    let units = u128::from(stored(spec) / spec.unit() + map_units(spec));
+    let units = u128::from(spec.stored() / spec.unit() + map_units(spec));
     let of_page = u128::from(spec.flash.clustered_page.0 / spec.unit());
     units.div_ceil(of_page).div_ceil(u128::from(groups)) * of_page
 }

@@ -19,6 +19,7 @@ mod gc_oracle;
 mod hybrid;
 mod oracle;
 mod parallel;
+mod placement;
 mod power_cut;
 mod replacement;
 mod reshape;

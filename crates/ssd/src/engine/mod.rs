@@ -74,6 +74,8 @@ pub struct Ssd {
     collection: Collection,
     background: Background,
     powered: bool,
+    /// Writes with an unknown placement handle.
+    misplaced: u64,
     /// Number of flash operations after which the power is cut.
     cut_after_ops: Option<u64>,
 }
@@ -118,6 +120,7 @@ impl Ssd {
             collection: Collection::new(&spec.gc),
             background: Background::new(&spec.noise, g.stations, Rng::new(seed, 3)),
             powered: true,
+            misplaced: 0,
             cut_after_ops: None,
             g,
         };
@@ -174,6 +177,12 @@ impl Ssd {
     /// Returns the counts of the mapping table cache so far; all zero for a drive that keeps its whole map in memory.
     pub fn map_counts(&self) -> MapCounts {
         self.ftl.map_counts()
+    }
+
+    /// Returns the number of writes with a placement handle that the drive does not have (the event Invalid Placement
+    /// Identifier of NVMe FDP); they were placed as those with handle 0.
+    pub fn misplaced_writes(&self) -> u64 {
+        self.misplaced
     }
 
     /// Checks that the translation layer's tables are consistent; for tests. Takes O(units) time.
@@ -249,6 +258,9 @@ impl Device for Ssd {
         if refused.is_none() && request.op == Op::Write {
             let (unit, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
             self.ftl.fetch(Lpn(unit));
+            if self.info.placement_handles > 1 {
+                self.note_placement(&request);
+            }
         }
         let id = self.host.accept(request, asked, self.clock.now);
         if let Some(kind) = refused {

@@ -4,9 +4,23 @@ use super::Ssd;
 use super::ticket::NOBODY;
 use crate::buffer::lines::Piece;
 use fathom_base::{Lpn, SECTOR_BYTES};
-use fathom_block::IoErrorKind;
+use fathom_block::{IoErrorKind, Request};
 
 impl Ssd {
+    /// Tells the translation layer the placement handle of a write. An unknown handle counts as 0.
+    pub(super) fn note_placement(&mut self, request: &Request) {
+        let known = request.tag.placement < self.info.placement_handles;
+        let handle = if known {
+            request.tag.placement as u8
+        } else {
+            0
+        };
+        self.misplaced += u64::from(!known);
+        let (from, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
+        let (last, _) = self.g.unit_of_sector((request.end() - 1) / SECTOR_BYTES);
+        self.ftl.note_placement(Lpn(from), Lpn(last + 1), handle);
+    }
+
     /// Queues a write for the link; its command has been processed.
     pub(super) fn begin_write(&mut self, id: u32) {
         if self.host.line_up(id) {

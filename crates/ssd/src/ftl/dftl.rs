@@ -236,6 +236,7 @@ used last. A miss reads a translation page. Evicting a changed entry reads and w
         let page = page::Config {
             striping: config.striping,
             partial_program: config.partial_program,
+            placement_handles: 0,
         };
         Self {
             inner: PageFtl::new(page, spec, g, seed),

@@ -90,6 +90,22 @@ mappings! {
 }
 
 impl AnyFtl {
+    /// Returns the placement handle of the last write of a unit.
+    #[inline]
+    pub(crate) fn placement(&self, lpn: Lpn) -> u8 {
+        match self {
+            AnyFtl::Page(ftl) => ftl.placement(lpn),
+            _ => 0,
+        }
+    }
+
+    /// Notes the placement handle of a write of units `from` to `to`.
+    pub(crate) fn note_placement(&mut self, from: Lpn, to: Lpn, handle: u8) {
+        if let AnyFtl::Page(ftl) = self {
+            ftl.note_placement(from, to, handle);
+        }
+    }
+
     /// Returns the zones, if the drive has them.
     pub(crate) fn zones(&mut self) -> Option<&mut zoned::ZonedFtl> {
         match self {

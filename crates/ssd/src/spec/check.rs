@@ -1,6 +1,6 @@
 //! Checks whether a drive can be built: the range of every value, and that the layout divides evenly.
 
-use super::{Arbitration, ProgramMode, Spec, WriteBuffer, WritePolicy};
+use super::{Arbitration, ProgramMode, Separation, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, Bytes, Dur, want};
 use std::fmt::Display;
@@ -214,6 +214,10 @@ impl Spec {
     fn check_gc(&self) -> Result<(), BadValue> {
         let gc = &self.gc;
         within("gc.choices", gc.choices, 1..=1024)?;
+        let both = gc.separate == Separation::HotCold && self.mapping.placement_handles > 0;
+        want(!both, "gc.separate", "hot-cold", || {
+            "copies or nothing where mapping.placement_handles is given: the host separates its data".into()
+        })?;
         let background = gc.background_percent;
         within("gc.background_percent", background, 0.0..=50.0)
     }

@@ -86,7 +86,7 @@ impl MappingKind {
     }
 
     /// Returns true if the host sees zones.
-    pub fn is_zoned(self) -> bool {
+    pub(crate) fn is_zoned(self) -> bool {
         self.needs().zoned
     }
 }

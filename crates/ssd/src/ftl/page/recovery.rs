@@ -13,6 +13,7 @@ impl PageFtl {
         self.owner_of.fill(NOTHING);
         self.blocks.reset();
         self.heat.clear();
+        self.handles.fill(0);
         self.groups = self.erased_groups();
         // The newest version of every unit counts. Among equal versions it is the one that was copied less, whose
         // block was not erased yet. The block that the copies went to then holds nothing valid and can be erased.
