@@ -148,6 +148,12 @@ impl Look {
             }
             (Kind::Directory, _) => (0, 0),
         };
+        let zoned = node.as_ref().filter(|_| kind == Kind::Block);
+        findings.extend(
+            zoned
+                .and_then(Node::zoned)
+                .map(|zones| Finding::Zoned { zones }),
+        );
         let identity = node.map(|n| n.identity()).unwrap_or_default();
         let logical_block_bytes = match kind {
             Kind::Block => identity.queue.logical_block_bytes.map(|n| n as u32),
