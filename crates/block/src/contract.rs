@@ -319,6 +319,12 @@ pub trait Device {
     fn log(&mut self) -> Option<DriveLog> {
         None
     }
+
+    /// Returns the processor time that the calling thread has used so far; `None` where the host costs nothing, as above a
+    /// model. A thread that computes all the time is the bottleneck, and not the drive.
+    fn host_time(&self) -> Option<Dur> {
+        None
+    }
 }
 
 /// Implements [`Device`] for a pointer to a device.
@@ -342,6 +348,9 @@ macro_rules! pointer {
             }
             fn log(&mut self) -> Option<DriveLog> {
                 (**self).log()
+            }
+            fn host_time(&self) -> Option<Dur> {
+                (**self).host_time()
             }
         }
     };

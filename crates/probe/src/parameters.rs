@@ -6,6 +6,7 @@ pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
 pub(crate) mod logical_block;
 pub(crate) mod prefetch;
+pub(crate) mod queue_knee;
 pub(crate) mod read_buffer;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
@@ -25,6 +26,7 @@ macro_rules! for_each_parameter {
             WriteBuffer write_buffer,
             Prefetch prefetch,
             WritePolicy write_policy,
+            QueueKnee queue_knee,
         }
     };
 }

@@ -8,6 +8,7 @@
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
+//! | [`mod@knee`] | from where on a rising curve has levelled off |
 //! | [`line`](mod@line) | a line through points of many magnitudes, with intervals |
 //! | [`batches`] | the mean of a stream, with its interval |
 //! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
@@ -20,6 +21,7 @@
 //! the groups interleaved, not one after the other.
 
 pub mod batches;
+pub mod knee;
 pub mod law;
 pub mod line;
 pub mod location;

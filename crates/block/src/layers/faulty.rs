@@ -9,7 +9,7 @@ use crate::{
     Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, IoErrorKind, Op, Request,
     RequestId,
 };
-use fathom_base::{Rng, Time};
+use fathom_base::{Dur, Rng, Time};
 use std::collections::BTreeMap;
 
 /// Selects which of the matching requests fail.
@@ -103,6 +103,10 @@ impl<D: Device> Device for Faulty<D> {
 
     fn log(&mut self) -> Option<DriveLog> {
         self.held.inner.log()
+    }
+
+    fn host_time(&self) -> Option<Dur> {
+        self.held.inner.host_time()
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
