@@ -5,9 +5,13 @@
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
 pub(crate) mod logical_block;
+pub(crate) mod map_reach;
+pub(crate) mod parallelism;
 pub(crate) mod prefetch;
 pub(crate) mod queue_knee;
 pub(crate) mod read_buffer;
+pub(crate) mod read_unit;
+pub(crate) mod stripe_unit;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
@@ -26,7 +30,11 @@ macro_rules! for_each_parameter {
             WriteBuffer write_buffer,
             Prefetch prefetch,
             WritePolicy write_policy,
+            ReadUnit read_unit,
+            Parallelism parallelism,
+            StripeUnit stripe_unit,
             QueueKnee queue_knee,
+            MapReach map_reach,
         }
     };
 }

@@ -12,6 +12,7 @@
 //! | [`line`](mod@line) | a line through points of many magnitudes, with intervals |
 //! | [`batches`] | the mean of a stream, with its interval |
 //! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
+//! | [`mod@reach`] | how far caches reach, from times over spans |
 //! | [`law`] | quantiles and tails of distributions |
 //!
 //! Nothing here does I/O, depends on a drive, reads a clock or draws a random number. Latencies and rates are compared as
@@ -29,5 +30,6 @@ pub mod multiples;
 pub mod onset;
 pub mod place;
 pub mod ratio;
+pub mod reach;
 pub mod separate;
 pub mod teeth;

@@ -135,7 +135,7 @@ fn in_memory(spec: &Spec, bytes: u64, span: u64) -> f64 {
 /// Returns the probability that the map of a random read is not in memory.
 fn unmapped(spec: &Spec, span: u64) -> f64 {
     match spec.mapping.map_cache {
-        Some(cache) => (1.0 - (cache.0 / 8 * spec.unit()) as f64 / span as f64).max(0.0),
+        Some(cache) => (1.0 - super::map_reach::reach(spec, cache.0) as f64 / span as f64).max(0.0),
         None => 0.0,
     }
 }

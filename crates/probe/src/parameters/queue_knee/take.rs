@@ -2,6 +2,7 @@
 //! reads that are due at random times.
 
 use super::{ALONE, AT_KNEE, CLOSED, HOST, OPEN};
+use crate::robust::blank::SETTLE;
 use crate::{Ask, Io, Level, Parameter, Served, Session, Space, Stop};
 use fathom_base::Dur;
 
@@ -75,6 +76,7 @@ fn places(io: &mut Io<'_>, space: &Space, count: u64) -> Vec<Ask> {
 pub(crate) fn alone(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();
     session.step(PARAMETER, "alone", |io| {
+        io.idle(SETTLE)?;
         let asks = places(io, &space, u64::from(ALONES));
         let served = io.serve(&asks, 1)?;
         for (rep, one) in (0..).zip(&served) {
