@@ -13,7 +13,7 @@ use super::{STRADDLE, take};
 use crate::parameters::parallelism::collide::{Blind, Pairs, flash_ns, pairs, random, times};
 use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::{LONG, take as reads};
-use crate::parameters::stripe_unit::robust::{explains, line, look_again, share, smallest};
+use crate::parameters::stripe_unit::robust::{explains, gcd, line, look_again, share, smallest};
 use crate::parameters::stripe_unit::take::{self as stripes, Near, ROUNDS};
 use crate::parameters::stripe_unit::{INSIDE, SIDES};
 use crate::robust::prepare::prepare;
@@ -27,6 +27,8 @@ const PARAMETER: Parameter = Parameter::ReadUnit;
 const SLOW: f64 = 0.5;
 const NONE: f64 = 0.15;
 const ERRORS: f64 = 2.5;
+/// The sizes below a unit that may have slow reads without reason.
+const ODD_MAX: u32 = 2;
 /// The share of colliding pairs at the ends of a stripe, and within it.
 const FREE: f64 = 0.12;
 const WITHIN: f64 = 0.8;
@@ -131,10 +133,14 @@ impl Probe for ReadUnit {
         };
         let stripe = pairs.ok().and_then(|pairs| stripe(record, &pairs));
         let estimate = match (page(record, flash), stripe) {
-            (Some(page), _) if !is_clear(record, flash, page) => Estimate::inconclusive(format!(
-                "reads across multiples of {} are slow, but not clearly slower than between them",
-                size(page)
-            )),
+            (Some(page), _)
+                if !is_clear(record, flash, page) || contradicted(record, flash, page) =>
+            {
+                Estimate::inconclusive(format!(
+                    "reads across multiples of {} are slow, but not clearly slower than between them",
+                    size(page)
+                ))
+            }
             (Some(page), Some(stripe)) if !stripe.is_multiple_of(page) => {
                 Estimate::inconclusive(format!(
                     "the two signals disagree: reads across multiples of {} are slow, but pairs of reads meet within {}",
@@ -158,6 +164,28 @@ impl Probe for ReadUnit {
         };
         estimate.figure("flash_ns", flash)
     }
+}
+
+/// Returns true if too many sizes below a unit have slow reads, which the unit does not explain: at odd multiples of a size,
+/// `unit / gcd(size, unit)` = q, every q-th read is slow if q is odd, and none if it is even.
+fn contradicted(record: &Record, flash: f64, unit: u64) -> bool {
+    let odd = |size: &u64| {
+        let every = unit / gcd(*size, unit).max(1);
+        let expected = if every.is_multiple_of(2) {
+            0.0
+        } else {
+            1.0 / every as f64
+        };
+        slow(record, flash, *size)
+            .is_some_and(|(share, error)| share > expected + ERRORS * error + NONE)
+    };
+    let below = sizes(record, PARAMETER, STRADDLE)
+        .into_iter()
+        .filter(|size| *size < unit);
+    let (odd, all) = below.fold((0, 0), |(n, all), size| {
+        (n + u32::from(odd(&size)), all + 1)
+    });
+    odd > ODD_MAX.max(all / 20)
 }
 
 /// Returns true if reads halfway between the ends of a unit are not slow, and those across them are.

@@ -107,7 +107,7 @@ pub(crate) fn explains(record: &Record, pairs: &Pairs, near: Near, unit: u64) ->
     (odd as f64) < ODD_MAX * all.len() as f64
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

@@ -15,7 +15,7 @@ const PAIRS: u32 = 12;
 pub(crate) const ROUNDS: u32 = 3;
 const AGAIN: u32 = 96;
 /// The least number of multiples of a size in the area.
-pub(crate) const PLACES: u64 = 8;
+pub(crate) const PLACES: u64 = 64;
 
 /// Returns how many lines before and after a multiple are read, if there are so many multiples: other ones each time, because
 /// memory may keep those that were read.
@@ -148,9 +148,12 @@ pub(crate) fn again(session: &mut Session<'_>, size: u64, near: Near) -> Result<
     session.step(near.of, &format!("inside {size}"), |io| {
         for rep in 0..AGAIN {
             let unit = io.rng.below((area / size).max(1)) * size;
-            let first = near.apart / block;
-            let at = start + unit + block * (first + io.rng.below((size / block - first).max(1)));
-            both(io, [at - near.apart, at], near, INSIDE, size, rep)?;
+            // Any two places: on one die only if all of the unit is.
+            let free = (size - near.apart) / block;
+            let first = io.rng.below(free.max(1));
+            let second = first + near.apart / block + io.rng.below((free - first).max(1));
+            let places = [first, second].map(|at| start + unit + at * block);
+            both(io, places, near, INSIDE, size, rep)?;
         }
         Ok(())
     })
