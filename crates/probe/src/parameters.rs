@@ -6,10 +6,15 @@ pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
 pub(crate) mod logical_block;
+pub(crate) mod map_reach;
+pub(crate) mod parallelism;
 pub(crate) mod prefetch;
+pub(crate) mod queue_knee;
 pub(crate) mod rate_limit;
 pub(crate) mod read_buffer;
+pub(crate) mod read_unit;
 pub(crate) mod stalls;
+pub(crate) mod stripe_unit;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
@@ -21,17 +26,22 @@ use std::fmt;
 macro_rules! for_each_parameter {
     ($use:ident) => {
         $use! {
-            ClusteredPage clustered_page,
-            ClusteredBlock clustered_block,
-            LogicalBlock logical_block,
-            ReadBuffer read_buffer,
-            WriteBuffer write_buffer,
-            Prefetch prefetch,
-            WritePolicy write_policy,
-            RateLimit rate_limit,
-            BandwidthLimit bandwidth_limit,
-            Stalls stalls,
-        }
+                ClusteredPage clustered_page,
+                ClusteredBlock clustered_block,
+                LogicalBlock logical_block,
+                ReadBuffer read_buffer,
+                WriteBuffer write_buffer,
+                Prefetch prefetch,
+                WritePolicy write_policy,
+        ReadUnit read_unit,
+        Parallelism parallelism,
+        StripeUnit stripe_unit,
+        QueueKnee queue_knee,
+        MapReach map_reach,
+        RateLimit rate_limit,
+        BandwidthLimit bandwidth_limit,
+        Stalls stalls,
+            }
     };
 }
 
@@ -52,7 +62,7 @@ macro_rules! parameter {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Parameter::$parameter => stringify!($name),)*
-                }
+        }
             }
         }
     };

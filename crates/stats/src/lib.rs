@@ -8,9 +8,11 @@
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
+//! | [`mod@knee`] | from where on a rising curve has levelled off |
 //! | [`line`](mod@line) | a line through points of many magnitudes, with intervals |
 //! | [`batches`] | the mean of a stream, with its interval |
 //! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
+//! | [`mod@reach`] | how far caches reach, from times over spans |
 //! | [`law`] | quantiles and tails of distributions |
 //!
 //! Nothing here does I/O, depends on a drive, reads a clock or draws a random number. Latencies and rates are compared as
@@ -20,6 +22,7 @@
 //! the groups interleaved, not one after the other.
 
 pub mod batches;
+pub mod knee;
 pub mod law;
 pub mod line;
 pub mod location;
@@ -27,5 +30,6 @@ pub mod multiples;
 pub mod onset;
 pub mod place;
 pub mod ratio;
+pub mod reach;
 pub mod separate;
 pub mod teeth;

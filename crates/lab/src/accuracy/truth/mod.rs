@@ -14,12 +14,18 @@ mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
 mod logical_block;
+mod map_reach;
+mod parallelism;
 mod prefetch;
+mod queue_knee;
 mod rate_limit;
 mod read_buffer;
+mod read_unit;
+mod reads;
 mod right;
 mod speeds;
 mod stalls;
+mod stripe_unit;
 mod write_buffer;
 mod write_policy;
 
