@@ -9,6 +9,7 @@
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
 //! | [`line`](mod@line) | a line through points of many magnitudes, with intervals |
+//! | [`terms`] | which few of many terms explain values |
 //! | [`batches`] | the mean of a stream, with its interval |
 //! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
 //! | [`law`] | quantiles and tails of distributions |
@@ -29,3 +30,4 @@ pub mod place;
 pub mod ratio;
 pub mod separate;
 pub mod teeth;
+pub mod terms;
