@@ -4,6 +4,7 @@
 
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
+pub(crate) mod indirection_unit;
 pub(crate) mod logical_block;
 pub(crate) mod prefetch;
 pub(crate) mod read_buffer;
@@ -25,6 +26,7 @@ macro_rules! for_each_parameter {
             WriteBuffer write_buffer,
             Prefetch prefetch,
             WritePolicy write_policy,
+            IndirectionUnit indirection_unit,
         }
     };
 }

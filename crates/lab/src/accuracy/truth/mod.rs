@@ -12,6 +12,7 @@
 
 mod clustered_block;
 mod clustered_page;
+mod indirection_unit;
 mod logical_block;
 mod prefetch;
 mod read_buffer;
