@@ -24,6 +24,7 @@ mod read_only;
 mod store;
 mod study;
 mod units;
+mod writes;
 
 /// Returns the number of cases of a test: `few` in every run, `many` if the environment variable `FATHOM_LONG` is set.
 pub(crate) fn cases(few: u64, many: u64) -> u64 {

@@ -6,6 +6,7 @@ pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
 pub(crate) mod indirection_unit;
 pub(crate) mod logical_block;
+pub(crate) mod over_provisioning;
 pub(crate) mod prefetch;
 pub(crate) mod read_buffer;
 pub(crate) mod write_buffer;
@@ -27,6 +28,7 @@ macro_rules! for_each_parameter {
             Prefetch prefetch,
             WritePolicy write_policy,
             IndirectionUnit indirection_unit,
+            OverProvisioning over_provisioning,
         }
     };
 }

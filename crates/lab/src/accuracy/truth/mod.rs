@@ -14,6 +14,7 @@ mod clustered_block;
 mod clustered_page;
 mod indirection_unit;
 mod logical_block;
+mod over_provisioning;
 mod prefetch;
 mod read_buffer;
 mod right;
