@@ -5,28 +5,15 @@ mod confirm;
 mod latency;
 mod model;
 pub(crate) mod robust;
+mod series;
 mod stream;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Parameter, Series, Unit};
-
-/// Flushed writes over their size: at multiples of it, shifted from there by half of it, and anywhere.
-const ALIGNED: Series = Series::new("unit_aligned");
-const SHIFTED: Series = Series::new("unit_shifted");
-const ANYWHERE: Series = Series::new("unit_anywhere");
-/// Small flushed writes across multiples of `x`.
-const ACROSS: Series = Series::new("unit_across");
-/// Writes of a whole unit, and of a unit without one logical block.
-const WHOLE: Series = Series::new("unit_whole");
-const SHORT: Series = Series::new("unit_short");
-/// The same streams of writes at depth 32.
-const STREAM_ALIGNED: Series = Series::new("fast_aligned");
-const STREAM_SHIFTED: Series = Series::new("fast_shifted");
-const STREAM_SHORT: Series = Series::new("fast_short");
-const STREAM_WHOLE_AGAIN: Series = Series::new("fast_whole_2");
-const STREAM_SHORT_AGAIN: Series = Series::new("fast_short_2");
-/// Small reads at random places.
-const READ: Series = Series::new("unit_read");
+use crate::{About, Parameter, Unit};
+use series::{
+    ACROSS, ALIGNED, ANYWHERE, READ, SHIFTED, SHORT, STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT,
+    STREAM_SHORT_AGAIN, STREAM_WHOLE_AGAIN, WHOLE,
+};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,

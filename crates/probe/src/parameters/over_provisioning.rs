@@ -7,13 +7,8 @@ mod waf;
 
 use crate::about::{Figure, Mark, Measure, X};
 use crate::look::always;
-use crate::{About, Look, Parameter, Series, Unit};
-
-/// Batches of random overwrites; `x` is the part of the drive that holds data, in bytes.
-const OVERWRITE: Series = Series::new("overwrite");
-/// Batches of random overwrites and of those in order of the smallest part, with all else trimmed from the beginning.
-const SPARSE: Series = Series::new("overwrite_few");
-const IN_ORDER: Series = Series::new("overwrite_order");
+use crate::{About, Look, Parameter, Unit};
+use steady::{IN_ORDER, OVERWRITE, SPARSE};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Ratio,

@@ -5,8 +5,8 @@
 //! unit is one of them.
 
 use super::model::Shown;
+use super::series::{SHORT, STREAM_SHORT_AGAIN, STREAM_WHOLE_AGAIN, WHOLE};
 use super::stream::{DEPTH, Streams};
-use super::{SHORT, STREAM_SHORT_AGAIN, STREAM_WHOLE_AGAIN, WHOLE};
 use crate::robust::samples::of_step;
 use crate::robust::units::PAGE_FACTORS;
 use crate::{Io, Parameter, Record, Series, Session, Space, Stop};

@@ -2,7 +2,7 @@
 //! across multiples of every candidate unit.
 
 use super::model::{self, LARGEST, Row, Scale, Shown, candidates, lengths};
-use super::{ACROSS, ALIGNED, ANYWHERE, READ, SHIFTED};
+use super::series::{ACROSS, ALIGNED, ANYWHERE, READ, SHIFTED};
 use crate::robust::samples::of_step;
 use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
 use fathom_stats::location;

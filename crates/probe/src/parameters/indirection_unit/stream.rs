@@ -5,7 +5,7 @@
 //! stream begins with as many writes that are not timed, so that memory holds nothing of another stream.
 
 use super::model::{self, Row, Scale, Shown, lengths};
-use super::{STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT};
+use super::series::{STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT};
 use crate::record::Level;
 use crate::robust::samples::of_step;
 use crate::{Io, Parameter, Record, Series, Session, Space, Stop};

@@ -3,12 +3,17 @@
 //! Steady is decided by an equivalence test: the batches of the last fill against those of the fill before. A rule that only
 //! looks at range and slope of a few rounds (SNIA PTS 2.0.2) fires while a drive still has erased blocks.
 
-use super::{IN_ORDER, OVERWRITE, SPARSE};
 use crate::robust::samples::of_step;
-use crate::{Parameter, Record, Session, Space, Stop};
+use crate::{Parameter, Record, Series, Session, Space, Stop};
 use fathom_block::DriveLog;
 use fathom_stats::location;
 use fathom_stats::separate::{Decision, separate};
+
+/// Batches of random overwrites; `x` is the part of the drive that holds data, in bytes.
+pub(crate) const OVERWRITE: Series = Series::new("overwrite");
+/// Batches of random overwrites and of those in order of the smallest part, with all else trimmed from the beginning.
+pub(crate) const SPARSE: Series = Series::new("overwrite_few");
+pub(crate) const IN_ORDER: Series = Series::new("overwrite_order");
 
 const PARAMETER: Parameter = Parameter::OverProvisioning;
 /// The parts of the capacity that hold data, in percent, in the order in which they are measured.
