@@ -25,6 +25,7 @@ mod store;
 mod study;
 mod tune;
 mod units;
+mod writes;
 
 /// Returns the number of cases of a test: `few` in every run, `many` if the environment variable `FATHOM_LONG` is set.
 pub(crate) fn cases(few: u64, many: u64) -> u64 {

@@ -5,8 +5,10 @@
 pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
+pub(crate) mod indirection_unit;
 pub(crate) mod logical_block;
 pub(crate) mod map_reach;
+pub(crate) mod over_provisioning;
 pub(crate) mod parallelism;
 pub(crate) mod prefetch;
 pub(crate) mod queue_knee;
@@ -26,22 +28,24 @@ use std::fmt;
 macro_rules! for_each_parameter {
     ($use:ident) => {
         $use! {
-                ClusteredPage clustered_page,
-                ClusteredBlock clustered_block,
-                LogicalBlock logical_block,
-                ReadBuffer read_buffer,
-                WriteBuffer write_buffer,
-                Prefetch prefetch,
-                WritePolicy write_policy,
-        ReadUnit read_unit,
-        Parallelism parallelism,
-        StripeUnit stripe_unit,
-        QueueKnee queue_knee,
-        MapReach map_reach,
-        RateLimit rate_limit,
-        BandwidthLimit bandwidth_limit,
-        Stalls stalls,
-            }
+            ClusteredPage clustered_page,
+            ClusteredBlock clustered_block,
+            LogicalBlock logical_block,
+            ReadBuffer read_buffer,
+            WriteBuffer write_buffer,
+            Prefetch prefetch,
+            WritePolicy write_policy,
+            ReadUnit read_unit,
+            Parallelism parallelism,
+            StripeUnit stripe_unit,
+            QueueKnee queue_knee,
+            MapReach map_reach,
+            RateLimit rate_limit,
+            BandwidthLimit bandwidth_limit,
+            Stalls stalls,
+            IndirectionUnit indirection_unit,
+            OverProvisioning over_provisioning,
+        }
     };
 }
 

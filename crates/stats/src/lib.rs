@@ -10,6 +10,7 @@
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
 //! | [`mod@knee`] | from where on a rising curve has levelled off |
 //! | [`line`](mod@line) | a line through points of many magnitudes, with intervals |
+//! | [`terms`] | which few of many terms explain values |
 //! | [`batches`] | the mean of a stream, with its interval |
 //! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
 //! | [`mod@reach`] | how far caches reach, from times over spans |
@@ -33,3 +34,4 @@ pub mod ratio;
 pub mod reach;
 pub mod separate;
 pub mod teeth;
+pub mod terms;

@@ -13,8 +13,10 @@
 mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
+mod indirection_unit;
 mod logical_block;
 mod map_reach;
+mod over_provisioning;
 mod parallelism;
 mod prefetch;
 mod queue_knee;
