@@ -5,6 +5,7 @@
 pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
+pub(crate) mod flush;
 pub(crate) mod logical_block;
 pub(crate) mod prefetch;
 pub(crate) mod rate_limit;
@@ -31,6 +32,7 @@ macro_rules! for_each_parameter {
             RateLimit rate_limit,
             BandwidthLimit bandwidth_limit,
             Stalls stalls,
+            Flush flush,
         }
     };
 }
