@@ -11,6 +11,7 @@ pub(crate) mod prefetch;
 pub(crate) mod rate_limit;
 pub(crate) mod read_buffer;
 pub(crate) mod stalls;
+pub(crate) mod trim;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
@@ -33,6 +34,7 @@ macro_rules! for_each_parameter {
             BandwidthLimit bandwidth_limit,
             Stalls stalls,
             Flush flush,
+            Trim trim,
         }
     };
 }

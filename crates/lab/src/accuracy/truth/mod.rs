@@ -21,6 +21,7 @@ mod read_buffer;
 mod right;
 mod speeds;
 mod stalls;
+mod trim;
 mod write_buffer;
 mod write_policy;
 
