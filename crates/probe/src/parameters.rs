@@ -5,6 +5,7 @@
 pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
+pub(crate) mod compression;
 pub(crate) mod flush;
 pub(crate) mod logical_block;
 pub(crate) mod prefetch;
@@ -35,6 +36,7 @@ macro_rules! for_each_parameter {
             Stalls stalls,
             Flush flush,
             Trim trim,
+            Compression compression,
         }
     };
 }

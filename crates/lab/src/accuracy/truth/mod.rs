@@ -13,6 +13,7 @@
 mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
+mod compression;
 mod flush;
 mod logical_block;
 mod prefetch;
