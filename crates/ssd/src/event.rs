@@ -49,6 +49,8 @@ pub(crate) enum Event {
     Released(u32),
     /// A part of an unbuffered write was recorded, not programmed.
     Recorded(u32),
+    /// The host may have been idle long enough for folding of the fast cache.
+    Fold,
     /// A write may be waiting for an erased block although no erase is under way.
     Exhausted,
 }

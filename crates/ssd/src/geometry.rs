@@ -6,7 +6,12 @@
 //! of a block lies on lane `i mod lanes_per_group` of its group. Dies are numbered channel first, so that neighbours lie
 //! on different channels.
 
-use crate::spec::{Separation, Spec};
+mod blocks;
+
+pub(crate) use blocks::physical_units;
+
+use crate::spec::Spec;
+use blocks::{Blocks, map_units};
 use fathom_base::SECTOR_BYTES;
 
 /// Division by a number that is fixed at construction and is often a power of two.
@@ -84,6 +89,15 @@ struct Dies {
     planes_per_lane: u32,
 }
 
+/// The blocks of the fast cache; all 0 without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FastBlocks {
+    /// Clustered blocks of a group for the static part; part of `reserve_cblocks`.
+    pub(crate) cblocks_per_group: u32,
+    /// Mapped units of a clustered block in SLC mode.
+    pub(crate) units_per_cblock: u32,
+}
+
 /// The derived layout of a drive. All fields are counts; `cpage` means clustered page, `cblock` clustered block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -120,104 +134,12 @@ pub struct Geometry {
     pub map_units: u32,
     /// Clustered blocks of a group that are bad from the start.
     pub bad_cblocks_per_group: u32,
+    /// The blocks of the fast cache.
+    pub(crate) fast: FastBlocks,
     /// Capacity in clustered blocks.
     pub(crate) logical_cblocks: u32,
     by: Divisors,
     dies: Dies,
-}
-
-/// Number of clustered blocks of a group, by purpose.
-struct Blocks {
-    groups: u64,
-    /// Blocks for the group's share of the capacity.
-    share: u64,
-    /// Blocks for over-provisioning or logs and for lost units, plus the reserve and the bad blocks.
-    spare: u64,
-    reserve: u64,
-    /// Blocks that are bad from the start; part of `spare`.
-    bad: u64,
-    units_lost: u64,
-}
-
-impl Blocks {
-    fn of(spec: &Spec) -> Blocks {
-        let (flash, mapping) = (&spec.flash, &spec.mapping);
-        let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
-        let planes = u64::from(dies) * u64::from(flash.planes_per_die);
-        let block = flash.page.0 * u64::from(flash.pages_per_block);
-        let groups = planes / (flash.clustered_block.0 / block);
-        let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
-        let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
-        // Parity takes its blocks from over-provisioning; they are not numbered.
-        let parity = match flash.parity_stripe {
-            0 => 0,
-            stripe => (share + over).div_ceil(u64::from(stripe)),
-        };
-        let over = over.saturating_sub(parity);
-        // Page mapping gets as many spare blocks as it would get log blocks.
-        let logs = spec.logs_per_group(mapping.log_blocks, groups as u32);
-        let paged = mapping.kind.is_paged();
-        // The rest of a page that cannot be programmed again stays empty.
-        let loses = paged && !mapping.partial_program;
-        let units_lost = if loses {
-            flash.clustered_page.0 / spec.unit() - 1
-        } else {
-            0
-        };
-        // Reserve, in addition to what the user asked for: two open blocks, two in exchange and, with page mapping, one
-        // erased block that is kept for recovery after a power cut. Without them no data can be moved. Hot data may have
-        // a third open block, and so may data that is moved for wear levelling.
-        let parted = spec.gc.separate == Separation::HotCold;
-        let levelled = spec.gc.wear_gap > 0;
-        let open = u64::from(parted) + u64::from(levelled);
-        let reserve = if paged { 5 + open } else { 4 };
-        // Enough blocks for all data even if each of them has lost units. A mapping table in flash takes its space from
-        // the spare blocks as far as they suffice, so the flash is as large as that of a drive with its map in memory.
-        let units = flash.clustered_block.0 / spec.unit();
-        let held = (u128::from(share) * u128::from(units)).max(with_map(spec, groups));
-        let held = held.div_ceil(u128::from(units - units_lost)) as u64;
-        let spare = over.max(u64::from(logs)).max(held - share) + reserve;
-        let bad = bad_of(spec, share + spare);
-        Blocks {
-            groups,
-            share,
-            spare: spare + bad,
-            reserve,
-            bad,
-            units_lost,
-        }
-    }
-}
-
-/// Mapped units of a mapping table stored in flash: 4 bytes an entry (Gupta, Kim and Urgaonkar, ASPLOS 2009).
-fn map_units(spec: &Spec) -> u64 {
-    let entries = (spec.unit() / 4).max(1);
-    match spec.mapping.kind.needs().map_in_flash {
-        true => (spec.capacity.0 / spec.unit()).div_ceil(entries),
-        false => 0,
-    }
-}
-
-/// Largest number of mapped units in a group when the capacity and the map in flash are spread over `groups`.
-fn with_map(spec: &Spec, groups: u64) -> u128 {
-    let units = u128::from(spec.capacity.0 / spec.unit() + map_units(spec));
-    let of_page = u128::from(spec.flash.clustered_page.0 / spec.unit());
-    units.div_ceil(of_page).div_ceil(u128::from(groups)) * of_page
-}
-
-/// Number of blocks of a group that are bad from the start, in addition to `good` ones.
-fn bad_of(spec: &Spec, good: u64) -> u64 {
-    let share = spec.faults.factory_bad_percent / 100.0;
-    (good as f64 * share / (1.0 - share)).round() as u64
-}
-
-/// Physical mapped units of a spec whose flash array and unit have been checked, spare blocks included; `None` if the
-/// number overflows.
-pub(crate) fn physical_units(spec: &Spec) -> Option<u64> {
-    let blocks = Blocks::of(spec);
-    let of_group = blocks.share.checked_add(blocks.spare)?;
-    let cblocks = of_group.checked_mul(blocks.groups)?;
-    cblocks.checked_mul(spec.flash.clustered_block.0 / spec.unit())
 }
 
 /// Number of stations of a checked flash array. A station is a die, or as many dies as a clustered page needs.
@@ -262,6 +184,10 @@ impl Geometry {
             logical_units: logical_cblocks * units_per_cblock,
             map_units: map_units(spec) as u32,
             bad_cblocks_per_group: blocks.bad as u32,
+            fast: FastBlocks {
+                cblocks_per_group: blocks.fast as u32,
+                units_per_cblock: blocks.fast_cpages as u32 * units_per_cpage,
+            },
             logical_cblocks,
             by: Divisors {
                 line: Divisor::new((flash.clustered_page.0 / SECTOR_BYTES) as u32),

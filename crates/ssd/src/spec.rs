@@ -6,6 +6,7 @@
 
 mod check;
 mod compression;
+mod fast_cache;
 mod host;
 mod listed;
 mod mapping;
@@ -18,6 +19,7 @@ mod write_buffer;
 pub use crate::buffer::WritePolicy;
 pub use crate::ftl::FTLS;
 pub use compression::Compression;
+pub use fast_cache::{FastCache, Fold, WhenFull};
 pub use host::{Log, Priority, QueueArbitration};
 pub(crate) use listed::FTL;
 pub use listed::{MappingKind, VICTIMS, Victim};
@@ -56,6 +58,9 @@ pub struct Spec {
     /// The write buffer or cache, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_buffer: Option<WriteBuffer>,
+    /// The fast cache, if some blocks are programmed with one bit per cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fast_cache: Option<FastCache>,
     /// Garbage collection and wear levelling.
     #[serde(default)]
     pub gc: Gc,

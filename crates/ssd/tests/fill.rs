@@ -6,7 +6,7 @@ use crate::common;
 use crate::common::run;
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Device, Op, Request};
-use fathom_ssd::spec::{MappingKind, Noise, Striping, Victim};
+use fathom_ssd::spec::{FastCache, Fold, MappingKind, Noise, Striping, Victim, WhenFull};
 use fathom_ssd::{Spec, Ssd, presets};
 
 const PIECE: u64 = 1 << 20;
@@ -151,6 +151,51 @@ fn a_drive_that_collects_while_it_is_filled_is_filled_at_once_as_by_requests() {
         assert_eq!(drive.merges().collected > 0, collects, "{bytes} B of cache");
         assert_eq!(difference(&spec), None, "{bytes} B of cache");
     }
+}
+
+/// The fast cache takes its share, then writes go around it, until the data in it has to be folded: from there on the drive is
+/// written by requests.
+#[test]
+fn a_drive_with_a_fast_cache_is_filled_at_once_until_it_has_to_fold() {
+    let mut spec = quiet(Spec::from_toml(presets::find("nvme").unwrap().text).unwrap());
+    (spec.flash.channels, spec.flash.pages_per_block) = (2, 16);
+    (spec.flash.clustered_block, spec.capacity) = (Bytes::mib(1), Bytes::mib(768));
+    let cache = |dynamic_percent, when_full| FastCache {
+        bits_per_cell: 4,
+        static_capacity: Bytes::mib(100),
+        dynamic_percent,
+        read: Dur::us(20),
+        program: Dur::us(100),
+        erase: Dur::ms(2),
+        fold: Fold::Idle,
+        idle_delay: Dur::ms(100),
+        when_full,
+    };
+    // Blocks of 1 MiB, a quarter of that in SLC mode.
+    for (percent, when_full, cached) in [
+        (0.0, WhenFull::Bypass, 100),
+        (0.0, WhenFull::Fold, 100),
+        (50.0, WhenFull::Fold, 196),
+        (50.0, WhenFull::Bypass, 196),
+    ] {
+        spec.fast_cache = Some(cache(percent, when_full));
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        let g = drive.geometry();
+        let native = u64::from(g.groups * g.cblocks_per_group) - 4 * cached;
+        let groups = u64::from(g.groups);
+        let until = match when_full {
+            WhenFull::Fold => cached,
+            WhenFull::Bypass => (cached + native).min(768),
+        };
+        // 64 MiB are left to requests. A group has up to one block more or less, and keeps two erased ones.
+        let filled = (drive.fill() >> 20) + 64;
+        let fits = filled <= until + groups && filled + 3 * groups >= until;
+        assert!(fits, "{filled} of {until} MiB, {when_full:?} {percent}");
+        assert_eq!(difference(&spec), None, "{when_full:?} {percent}");
+    }
+    spec.mapping.kind = MappingKind::Dftl;
+    spec.mapping.map_cache = Some(Bytes::mib(1));
+    assert_eq!(Ssd::new(&spec, 1).unwrap().fill(), 0);
 }
 
 #[test]

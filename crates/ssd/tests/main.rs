@@ -16,6 +16,7 @@ mod determinism;
 mod dftl;
 mod drain;
 mod fast;
+mod fast_cache;
 mod fill;
 mod gc_oracle;
 mod host_memory;

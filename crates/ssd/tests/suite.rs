@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use crate::common::suite::case::Case;
-use crate::common::suite::lists::{mappings_and_buffers, stripings, ways};
+use crate::common::suite::lists::{fast_caches, mappings_and_buffers, stripings, ways};
 use crate::common::suite::{Effort, check};
 use fathom_ssd::Spec;
 use std::path::Path;
@@ -27,6 +27,11 @@ fn every_mapping_with_every_buffer() {
 #[test]
 fn every_way_of_making_room_by_pages() {
     all_pass(&ways(), 67);
+}
+
+#[test]
+fn every_fast_cache() {
+    all_pass(&fast_caches(), 61);
 }
 
 #[test]

@@ -102,13 +102,13 @@ fn plan(args: &AccuracyArgs) -> Plan {
         drives: args.drive.map_or(args.drives, |_| 1),
         methods: args.method.to_vec(),
         thin: args.thin,
-        parameters: Parameter::ALL
-            .into_iter()
-            .filter(|parameter| match args.only.as_slice() {
-                [] => Parameter::PAPERS.contains(parameter),
-                only => only.contains(parameter),
-            })
-            .collect(),
+        parameters: match args.only.as_slice() {
+            [] => args.family.parameters(),
+            only => Parameter::ALL
+                .into_iter()
+                .filter(|p| only.contains(p))
+                .collect(),
+        },
     }
 }
 

@@ -14,11 +14,13 @@ pub enum Family {
     Narrow,
     /// No drive, only noise.
     Noise,
+    /// Drives of the classes in use today.
+    Modern,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: [Self; 3] = [Self::Wide, Self::Narrow, Self::Noise];
+    pub const ALL: [Self; 4] = [Self::Wide, Self::Narrow, Self::Noise, Self::Modern];
 
     /// Returns the value of the command line option.
     pub fn name(self) -> &'static str {
@@ -26,6 +28,20 @@ impl Family {
             Family::Wide => "wide",
             Family::Narrow => "narrow",
             Family::Noise => "noise",
+            Family::Modern => "modern",
+        }
+    }
+
+    /// Returns the parameters that a campaign of this family measures unless others are asked for: those of the papers, and
+    /// the others on drives of today.
+    pub fn parameters(self) -> Vec<Parameter> {
+        let of_papers = |parameter: &Parameter| Parameter::PAPERS.contains(parameter);
+        match self {
+            Family::Modern => Parameter::ALL
+                .into_iter()
+                .filter(|p| !of_papers(p))
+                .collect(),
+            _ => Parameter::PAPERS.to_vec(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::answers::miss;
 use super::campaign::{Answered, Family, Outcome, Plan};
-use super::tally::{INVENTED_MAX, MethodTally, RECALL_MIN, Tally, WRONG_MAX};
+use super::tally::{INVENTED_MAX, MethodTally, Tally, WRONG_MAX, recall_min};
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{bytes, duration};
@@ -211,7 +211,7 @@ fn promise(family: Family, all: &Tally) -> String {
     }
     format!(
         "\nPromised: at least {} of what must be found is found, at most {} of the identifications are wrong. Here: {} and {}. {kept}.\n",
-        percent(Some(RECALL_MIN)),
+        percent(Some(recall_min(family))),
         percent(Some(WRONG_MAX)),
         percent(all.recall()),
         percent(all.wrong_of_identified()),

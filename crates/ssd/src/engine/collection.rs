@@ -1,26 +1,42 @@
-//! Background garbage collection (`gc.background_percent`): starts after the host has been idle for a while and collects
-//! one block after another until a request arrives or nothing is left to collect.
+//! Work in idle time: garbage collection (`gc.background_percent`) and folding of the fast cache (`fast_cache.fold`). It
+//! starts after the host has been idle for a while and goes on step by step until a request arrives or nothing is left.
+//! A step of collection is a block, a step of folding a page of every lane.
 
 use crate::event::{Clock, Event};
-use crate::spec::Gc;
+use crate::spec::{FastCache, Fold, Gc};
 use fathom_base::{Dur, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct Collection {
-    /// Idle time of the host before collection starts; `None` if the drive does not collect in the background.
+    /// Idle time of the host before the work starts; `None` if the drive does not do it in idle time.
     delay: Option<Dur>,
+    /// The event of the next step.
+    event: Event,
     scheduled: bool,
-    /// An erase is in progress that may allow another step.
+    /// A step is in progress, or an erase that may allow another step.
     at_work: bool,
     last_activity: Time,
-    /// Number of blocks collected.
+    /// Number of steps that did something: blocks collected.
     pub(super) collected: u64,
 }
 
 impl Collection {
+    /// Creates the state of garbage collection.
     pub(super) fn new(gc: &Gc) -> Self {
+        let delay = (gc.background_percent > 0.0).then_some(gc.background_delay);
+        Self::with(delay, Event::Collect)
+    }
+
+    /// Creates the state of folding.
+    pub(super) fn folding(cache: Option<&FastCache>) -> Self {
+        let idle = cache.filter(|cache| cache.fold == Fold::Idle);
+        Self::with(idle.map(|cache| cache.idle_delay), Event::Fold)
+    }
+
+    fn with(delay: Option<Dur>, event: Event) -> Self {
         Self {
-            delay: (gc.background_percent > 0.0).then_some(gc.background_delay),
+            delay,
+            event,
             scheduled: false,
             at_work: false,
             last_activity: Time::ZERO,
@@ -35,12 +51,12 @@ impl Collection {
         self.last_activity = clock.now;
         if clock.is_idle() && !self.scheduled {
             self.scheduled = true;
-            clock.after(delay, Event::Collect);
+            clock.after(delay, self.event);
         }
     }
 
-    /// Handles [`Event::Collect`]: returns true if a step is due. `may` is true if the host is idle and the drive is able
-    /// to collect.
+    /// Handles the event: returns true if a step is due. `may` is true if the host is idle and the drive is able
+    /// to work.
     pub(super) fn is_due(&mut self, may: bool, clock: &mut Clock) -> bool {
         self.scheduled = false;
         let Some(delay) = self.delay.filter(|_| may && !self.at_work) else {
@@ -49,7 +65,7 @@ impl Collection {
         let due = self.last_activity + delay;
         if due > clock.now {
             self.scheduled = true;
-            clock.at(due, Event::Collect);
+            clock.at(due, self.event);
         }
         due <= clock.now
     }
@@ -60,11 +76,11 @@ impl Collection {
         self.at_work = collected || erasing;
     }
 
-    /// Continues after an erase, if a step was waiting for it.
+    /// Continues after an erase or the last program of a step, if the next step was waiting for it.
     pub(super) fn go_on(&mut self, clock: &mut Clock) {
         if std::mem::take(&mut self.at_work) && !self.scheduled {
             self.scheduled = true;
-            clock.at(clock.now, Event::Collect);
+            clock.at(clock.now, self.event);
         }
     }
 

@@ -4,7 +4,8 @@
 //! erase puts the block out of use at once. [`super::worn`] handles a drive that has run out of spare blocks.
 
 use super::Ssd;
-use super::ticket::{NOBODY, Program, Ticket};
+use super::issue::Issue;
+use super::ticket::{FOLDING, NOBODY, Program, Ticket};
 use crate::nand::job::{Job, Work};
 
 impl Ssd {
@@ -78,8 +79,10 @@ impl Ssd {
     fn programmed(&mut self, program: Program) {
         self.flash.programmed(&program, &mut self.clock);
         self.release(program.releases);
-        if program.request != NOBODY {
-            self.part_written(program.request);
+        match program.request {
+            NOBODY => {}
+            FOLDING => self.folded_part(),
+            request => self.part_written(request),
         }
         if !self.host.flushes.is_empty() {
             self.settle_flushes();
@@ -98,6 +101,9 @@ impl Ssd {
         self.flash.domain(cblock).stalled = false;
         self.pump();
         self.collection.go_on(&mut self.clock);
+        if self.flash.folding == 0 {
+            self.folding.go_on(&mut self.clock);
+        }
     }
 
     /// Collects a block if the host has been idle for long enough.
@@ -111,6 +117,27 @@ impl Ssd {
         let erasing = self.flash.domains.is_erasing();
         self.collection.stepped(collected, erasing);
         self.issue_own();
+    }
+
+    /// Folds some pages of the fast cache if the host has been idle for long enough.
+    pub(super) fn fold(&mut self) {
+        let may = self.clock.is_idle() && self.powered && !self.health.worn_out;
+        if !self.folding.is_due(may, &mut self.clock) {
+            return;
+        }
+        let folded = self.ftl.fold(&mut self.ops);
+        let erasing = self.flash.domains.is_erasing();
+        self.folding.stepped(folded, erasing);
+        let (ops, clock) = (&mut self.ops, &mut self.clock);
+        self.flash.issue(ops, Issue::folding(), clock);
+    }
+
+    /// A program of a step of folding is done: after the last one the next step may follow.
+    fn folded_part(&mut self) {
+        self.flash.folding -= 1;
+        if self.flash.folding == 0 {
+            self.folding.go_on(&mut self.clock);
+        }
     }
 
     /// Starts a piece of background work.

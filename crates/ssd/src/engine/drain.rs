@@ -109,6 +109,7 @@ impl Ssd {
             reads,
             releases: dirty,
             map_read: self.host.map_read(owner),
+            copies: NOBODY,
         };
         let programs = self.flash.issue(&mut self.ops, issue, &mut self.clock);
         if owner != NOBODY {

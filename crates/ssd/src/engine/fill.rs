@@ -7,6 +7,9 @@
 //!
 //! A map in flash with a small cache is written so often that blocks are collected during the fill. Then writes wait for
 //! erases, and requests fill the whole drive.
+//!
+//! A fast cache makes writes wait once its data has to be folded. Such a drive is filled at once up to that point, less what
+//! is left at the end of other drives, and by requests from there on.
 
 use super::Ssd;
 use crate::ftl::FlashOp;
@@ -20,11 +23,14 @@ impl Ssd {
     /// Writes a new drive sequentially from its beginning in no simulated time. Returns the number of bytes written;
     /// requests must write the rest. This covers nearly all of a large drive. It writes nothing (returns 0) on a drive
     /// that keeps data, was written before, has failing programs or erases, or has noise, because random draws depend on
-    /// requests and their times, and on a drive that collects blocks before it is full.
+    /// requests and their times, and on a drive that collects blocks before it is full, or has both its map in flash and
+    /// a fast cache. On a drive with a fast cache it stops before data has to be folded.
     pub fn fill(&mut self) -> u64 {
         let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
         let is_plain = !self.health.may_fail && self.background.is_silent();
-        if !is_new || !is_plain || self.flash.store.is_some() {
+        let is_cached = !self.flash.fast.is_empty();
+        let is_unknown = self.flash.store.is_some() || is_cached && self.g.map_units > 0;
+        if !is_new || !is_plain || is_unknown {
             return 0;
         }
         let new = (self.g.map_units > 0).then(|| (self.ftl.clone(), self.flash.counts));
@@ -35,7 +41,10 @@ impl Ssd {
             false => LEFT_BYTES.max(buffers),
         };
         let page = u64::from(self.g.sectors_per_cpage) * SECTOR_BYTES;
-        let pages = (self.info.capacity_bytes.saturating_sub(left) / page) as u32;
+        let mut pages = (self.info.capacity_bytes.saturating_sub(left) / page) as u32;
+        if is_cached {
+            pages = self.pages_without_folding(pages, left.div_ceil(page) as u32);
+        }
         let at_once = self.ftl.fill(pages);
         self.count_programs(u64::from(at_once));
         let one_by_one = (at_once..pages).take_while(|&cpage| self.fill_page(cpage));
@@ -66,6 +75,19 @@ impl Ssd {
                 self.flash.nand.age.filled(cblock);
             }
         }
+    }
+
+    /// Returns how many of the first `pages` clustered pages can be written so that nothing is moved or erased even during the
+    /// `left` pages that follow.
+    fn pages_without_folding(&self, pages: u32, left: u32) -> u32 {
+        let (mut ftl, mut ops) = (self.ftl.clone(), Vec::new());
+        let units = self.g.units_per_cpage;
+        let quiet = (0..pages).position(|cpage| {
+            ops.clear();
+            let placed = ftl.write(&[(Lpn(cpage * units), units)], &mut ops);
+            placed.is_err() || moves(&ops)
+        });
+        quiet.map_or(pages, |quiet| (quiet as u32).saturating_sub(left))
     }
 
     /// Returns true if blocks are collected while the rest of the drive is written, from this clustered page on.
@@ -104,6 +126,9 @@ impl Ssd {
     /// Counts an operation as done; it takes no time.
     fn count_done(&mut self, op: FlashOp) {
         let sectors = u64::from(self.g.sectors_per_unit);
+        if let FlashOp::Mode { cblock, fast } = op {
+            return self.flash.set_mode(cblock, fast);
+        }
         self.flash.counts.ops += 1;
         match op {
             FlashOp::Program { units, .. } | FlashOp::Copy { units, .. } => {
@@ -121,9 +146,14 @@ impl Ssd {
                 self.flash.counts.erases += 1;
                 self.ftl.erased(cblock);
             }
-            FlashOp::Barrier { .. } => {}
+            FlashOp::Barrier { .. } | FlashOp::Mode { .. } => {}
         }
     }
+}
+
+fn moves(ops: &[FlashOp]) -> bool {
+    let moves = |op: &FlashOp| matches!(op, FlashOp::Copy { .. } | FlashOp::Erase { .. });
+    ops.iter().any(moves)
 }
 
 fn collects(ops: &[FlashOp]) -> bool {

@@ -41,6 +41,10 @@ pub(super) struct FlashSide {
     pub(super) counts: FlashCounts,
     /// The stripe of pages that is being filled, if pages are protected by parity.
     pub(super) parity: Parity,
+    /// For every clustered block, whether it is in SLC mode; empty without a fast cache.
+    pub(super) fast: Vec<bool>,
+    /// Programs of the current step of folding in idle time that are not done yet.
+    pub(super) folding: u32,
     /// Sources of the copies that are being gathered.
     pub(super) gather: Vec<Place>,
     /// Reads of the mapping table for the next operations to be issued.
@@ -63,6 +67,8 @@ impl FlashSide {
             store: None,
             counts: FlashCounts::default(),
             parity: Parity::new(spec),
+            fast: vec![false; spec.fast_cache.as_ref().map_or(0, |_| g.cblocks() as usize)],
+            folding: 0,
             gather: Vec::new(),
             map_reads: Vec::new(),
             map_arriving: Vec::new(),
@@ -100,9 +106,16 @@ impl FlashSide {
         let job = Job {
             plane,
             number,
+            fast: self.is_fast(place.cpage),
             ..Job::on(station, work, place, ticket)
         };
         self.nand.submit(job, clock);
+    }
+
+    /// Returns true if a clustered page is in a block in SLC mode.
+    #[inline]
+    pub(super) fn is_fast(&self, cpage: u32) -> bool {
+        !self.fast.is_empty() && self.fast[(cpage / self.g.cpages_per_cblock) as usize]
     }
 
     /// Starts background work on a station.
@@ -203,8 +216,11 @@ impl FlashSide {
         };
         for lane in 0..stations {
             let station = self.g.station_of_cblock(cblock, lane);
-            self.nand
-                .submit(Job::on(station, Work::Erase, place, ticket), clock);
+            let job = Job {
+                fast: self.is_fast(place.cpage),
+                ..Job::on(station, Work::Erase, place, ticket)
+            };
+            self.nand.submit(job, clock);
         }
     }
 
@@ -225,6 +241,7 @@ impl FlashSide {
         self.domains.clear();
         self.draining.clear();
         self.parity.clear();
+        self.folding = 0;
         self.map_reads.clear();
         self.map_arriving.clear();
         self.map_fetches.clear();

@@ -4,7 +4,7 @@
 //! target page are gathered and programmed at once.
 
 use super::flash::FlashSide;
-use super::ticket::{NO_BATCH, NOBODY, Program, Ticket, Wants};
+use super::ticket::{FOLDING, NO_BATCH, NOBODY, Program, Ticket, Wants};
 use crate::event::Clock;
 use crate::ftl::FlashOp;
 use crate::geometry::Geometry;
@@ -22,6 +22,8 @@ pub(super) struct Issue<'a> {
     pub(super) releases: u32,
     /// The unit of the mapping table that was read last for this write.
     pub(super) map_read: Option<&'a mut Option<Place>>,
+    /// The request of the copies in the batch: [`NOBODY`], or [`FOLDING`] for a step of folding.
+    pub(super) copies: u32,
 }
 
 impl Issue<'_> {
@@ -32,6 +34,15 @@ impl Issue<'_> {
             reads: &[],
             releases: NO_BATCH,
             map_read: None,
+            copies: NOBODY,
+        }
+    }
+
+    /// A step of folding in idle time.
+    pub(super) fn folding() -> Self {
+        Self {
+            copies: FOLDING,
+            ..Self::own()
         }
     }
 }
@@ -84,9 +95,12 @@ impl FlashSide {
                 FlashOp::MapRead { at } => self.push_map_read(at, false),
                 FlashOp::MapFetch { at } => self.push_map_read(at, true),
                 FlashOp::MapProgram { at, owner } => self.program_map(at, owner, clock),
-                FlashOp::Copy { .. } => index += self.copy_gathered(&ops[index..], clock) - 1,
+                FlashOp::Copy { .. } => {
+                    index += self.copy_gathered(&ops[index..], issue.copies, clock) - 1;
+                }
                 FlashOp::Erase { cblock } => self.domain(cblock).defer_erase(cblock),
                 FlashOp::Barrier { cblock } => self.domain(cblock).set_barrier(cblock),
+                FlashOp::Mode { cblock, fast } => self.set_mode(cblock, fast),
             }
             index += 1;
         }
@@ -96,6 +110,13 @@ impl FlashSide {
             }
         }
         programs
+    }
+
+    /// Notes the mode of an erased block.
+    pub(super) fn set_mode(&mut self, cblock: u32, fast: bool) {
+        if let Some(mode) = self.fast.get_mut(cblock as usize) {
+            *mode = fast;
+        }
     }
 
     /// Creates a program of host data. `is_last` is true for the last one of its batch.
@@ -236,6 +257,7 @@ impl FlashSide {
                 plane,
                 number: self.g.lane_and_number(target).1,
                 stays: program.stays,
+                fast: self.is_fast(place.cpage),
                 ..Job::on(station, Work::Copy, place, ticket)
             };
             self.nand.submit(job, clock);
@@ -245,8 +267,8 @@ impl FlashSide {
         }
     }
 
-    /// Issues the copies at the start of `ops` that share a target page. Returns their number.
-    fn copy_gathered(&mut self, ops: &[FlashOp], clock: &mut Clock) -> usize {
+    /// Issues the copies at the start of `ops` that share a target page, for `request`. Returns their number.
+    fn copy_gathered(&mut self, ops: &[FlashOp], request: u32, clock: &mut Clock) -> usize {
         let Some(&FlashOp::Copy { from, to: at, .. }) = ops.first() else {
             return 1;
         };
@@ -268,6 +290,7 @@ impl FlashSide {
             }
         }
         let copies = reads.len();
+        self.folding += u32::from(request == FOLDING);
         let lane = |at: Ppn| self.g.lane_of_cpage(page(&self.g, at));
         let is_alone = copies == 1 && self.station_of_unit(from) == self.station_of_unit(at);
         let program = Program {
@@ -277,7 +300,7 @@ impl FlashSide {
             from: if is_alone { from } else { Ppn::NONE },
             stays: is_alone && lane(from) == lane(at),
             releases: NO_BATCH,
-            request: NOBODY,
+            request,
             reads: 0,
             next: NOBODY,
         };

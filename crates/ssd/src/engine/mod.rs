@@ -2,7 +2,7 @@
 //!
 //! The state is divided into *rooms* that can each be understood alone: the host side ([`HostSide`]: requests and the
 //! link), the memories for writes ([`WriteMemory`]) and for reads ([`ReadMemory`]), the flash side ([`FlashSide`]:
-//! operations in flight), failures and wear ([`Health`]), background garbage collection ([`Collection`]) and background
+//! operations in flight), failures and wear ([`Health`]), garbage collection and folding in idle time ([`Collection`]), and background
 //! work ([`Background`]). No room knows the drive; whatever it needs of another room is passed to it. An event that
 //! concerns several rooms is handled by a method of [`Ssd`], in the file named after the event.
 
@@ -32,8 +32,10 @@ mod power;
 mod queues;
 mod read;
 mod reading;
+mod record;
 mod requests;
 mod stats;
+mod stripe;
 mod ticket;
 mod worn;
 mod write;
@@ -73,6 +75,7 @@ pub struct Ssd {
     flash: FlashSide,
     health: Health,
     collection: Collection,
+    folding: Collection,
     background: Background,
     powered: bool,
     /// Number of flash operations after which the power is cut.
@@ -115,6 +118,7 @@ impl Ssd {
             flash: FlashSide::new(spec, &g, Rng::new(seed, 2)),
             health: Health::new(&spec.faults, &g, &bad, Rng::new(seed, 6)),
             collection: Collection::new(&spec.gc),
+            folding: Collection::folding(spec.fast_cache.as_ref()),
             background: Background::new(&spec.noise, g.stations, Rng::new(seed, 3)),
             powered: true,
             cut_after_ops: None,
@@ -206,6 +210,7 @@ impl Ssd {
             Event::Collect => self.collect(),
             Event::Released(sectors) => self.released(sectors),
             Event::Recorded(id) => self.part_written(id),
+            Event::Fold => self.fold(),
             Event::Exhausted => self.exhausted(),
         }
     }

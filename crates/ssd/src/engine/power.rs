@@ -75,6 +75,7 @@ impl Ssd {
         self.reads.clear();
         self.flash.clear();
         self.collection.clear();
+        self.folding.clear();
         self.background.clear();
     }
 

@@ -207,10 +207,11 @@ mod tests {
         (0..4).for_each(|n| queues.push(1, 10 + n));
         assert_eq!(queues.pick(), Some(10));
         assert_eq!(queues.pick(), Some(11));
-        // The high queue comes in the middle of a round in which the low one has had its command.
+        // The high queue comes in the middle of a round in which the low one has had its command. The round ends after
+        // three high commands; the next one begins with the fourth.
         (0..4).for_each(|n| queues.push(0, 20 + n));
         let rest: Vec<u32> = std::iter::from_fn(|| queues.pick()).collect();
-        assert_eq!(rest, [20, 21, 22, 12, 23, 13]);
+        assert_eq!(rest, [20, 21, 22, 23, 12, 13]);
         assert!(queues.is_empty());
         queues.push(7, 5);
         assert!(!queues.is_empty());

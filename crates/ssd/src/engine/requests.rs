@@ -53,6 +53,7 @@ impl Ssd {
     pub(super) fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
         if self.host.complete(id, result, &mut self.clock) {
             self.collection.note_complete(&mut self.clock);
+            self.folding.note_complete(&mut self.clock);
         }
     }
 }

@@ -5,6 +5,8 @@ use fathom_base::Ppn;
 
 /// No request, or no program.
 pub(super) const NOBODY: u32 = u32::MAX;
+/// Stands for a step of folding in idle time in place of a request.
+pub(super) const FOLDING: u32 = u32::MAX - 1;
 /// Marks a program that is not the last one of a buffer batch.
 pub(super) const NO_BATCH: u32 = u32::MAX;
 

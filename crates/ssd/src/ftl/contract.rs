@@ -27,6 +27,8 @@ pub(crate) enum FlashOp {
     Erase { cblock: u32 },
     /// Programs into this clustered block wait for every program emitted before.
     Barrier { cblock: u32 },
+    /// From now on this erased clustered block is in SLC mode (`fast`) or in native mode, until another such operation.
+    Mode { cblock: u32, fast: bool },
     /// Read a unit of the map itself. The program or copy emitted next waits for it; if it comes from
     /// [`Ftl::translate`], the host read waits for it.
     MapRead { at: Ppn },
@@ -54,6 +56,8 @@ pub struct MergeCounts {
     pub collected: u64,
     /// Units moved by any of these.
     pub moved_units: u64,
+    /// Those of them that were moved out of the fast cache.
+    pub folded_units: u64,
 }
 
 /// Statistics of the cache of a map that lies in flash. All zero for any other drive.
@@ -102,6 +106,12 @@ pub(crate) trait Ftl: Sized {
     /// Does one step of background work while the host is idle: makes room or levels wear, with at most one erase
     /// at its end. Returns false if there is nothing to do.
     fn background(&mut self, _ops: &mut Vec<FlashOp>) -> bool {
+        false
+    }
+
+    /// Does one short step of moving data out of the fast cache while the host is idle. Returns false if there is nothing
+    /// to do.
+    fn fold(&mut self, _ops: &mut Vec<FlashOp>) -> bool {
         false
     }
 

@@ -301,6 +301,13 @@ used last. A miss reads a translation page, from `mapping.host_memory_buffer` if
         worked
     }
 
+    fn fold(&mut self, ops: &mut Vec<FlashOp>) -> bool {
+        let start = ops.len();
+        let worked = self.inner.fold(ops);
+        self.follow(&ops[start..]);
+        worked
+    }
+
     fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
         let range = lpn.0..lpn.0 + units;
         let mapped = |lpn: &u32| self.inner.lookup(Lpn(*lpn)).is_some();

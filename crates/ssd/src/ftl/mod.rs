@@ -107,6 +107,7 @@ forward! {
     [&mut] translate(self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>);
     [&mut] fill(self, cpages: u32) -> u32;
     [&mut] background(self, ops: &mut Vec<FlashOp>) -> bool;
+    [&mut] fold(self, ops: &mut Vec<FlashOp>) -> bool;
     [&mut] trim(self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>);
     [&mut] erased(self, cblock: u32);
     [&mut] retire(self, cblock: u32) -> bool;

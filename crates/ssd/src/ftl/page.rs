@@ -8,11 +8,14 @@
 //! hot/cold data", Performance Evaluation 70(10), 2013).
 //!
 //! [`super::victim`] selects the block to collect, `collect` collects it, `wear` levels wear, and `recovery`
-//! rebuilds the map after a power cut. The traffic of a mapping table that lies in flash itself is not modelled
+//! rebuilds the map after a power cut. `cache` and `fold` are the fast cache: blocks that are programmed with one bit per
+//! cell. The traffic of a mapping table that lies in flash itself is not modelled
 //! here.
 
+mod cache;
 mod collect;
 mod fill;
+mod fold;
 mod group;
 mod heat;
 mod map;
@@ -28,6 +31,7 @@ use super::victim::Blocks;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::{Gc, Separation, Spec, Striping};
+use cache::Cache;
 use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use group::{COPIES, Group, HOST};
 use heat::Heat;
@@ -56,6 +60,7 @@ pub(crate) struct PageFtl {
     heat: Heat,
     wear: Wear,
     groups: Vec<Group>,
+    cache: Option<Cache>,
     turn: u32,
     background_turn: u32,
     merges: MergeCounts,
@@ -142,6 +147,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
             }),
             wear: Wear::new(gc, g),
             groups: Vec::new(),
+            cache: spec.fast_cache.as_ref().map(|cache| Cache::new(cache, g)),
             turn: 0,
             background_turn: 0,
             merges: MergeCounts::default(),
@@ -171,7 +177,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
         } else {
             let units = runs.iter().map(|r| r.1).sum();
             let group = self.group_for(front, units, ops)?;
-            self.place(group, front, lpns(), ops)?;
+            self.place(group, self.front_in(group, front), lpns(), ops)?;
         }
         if self.heat.is_used() {
             lpns().for_each(|lpn| self.heat.count(Lpn(lpn)));
@@ -187,7 +193,14 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
         self.collect_one(ops)
     }
 
+    fn fold(&mut self, ops: &mut Vec<FlashOp>) -> bool {
+        self.fold_step(ops)
+    }
+
     fn trim(&mut self, lpn: Lpn, units: u32, _ops: &mut Vec<FlashOp>) {
+        if let Some(cache) = &mut self.cache {
+            cache.groups.iter_mut().for_each(|at| at.closed = false);
+        }
         for lpn in lpn.0..lpn.0 + units {
             let place = self.map.remove(lpn);
             if place != NOTHING {
@@ -203,6 +216,9 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
         at.erasing = at.erasing.saturating_sub(1);
         at.free.push_back(cblock);
         at.waits = false;
+        if let Some(cache) = &mut self.cache {
+            cache.groups[group as usize].closed = false;
+        }
     }
 
     fn retire(&mut self, cblock: u32) -> bool {
@@ -242,6 +258,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
             + self.blocks.state_bytes()
             + self.wear.state_bytes()
             + self.heat.state_bytes()
+            + self.cache.as_ref().map_or(0, Cache::state_bytes)
             + self.groups.capacity() * size_of::<Group>()
     }
 }

@@ -70,6 +70,8 @@ pub(crate) struct Job {
     pub(crate) stays: bool,
     /// For a read that has ended: its last repetition has failed. Only where parity can rebuild the data.
     pub(crate) failed: bool,
+    /// The place is in a block in SLC mode. A copy reads in that mode and programs in native mode.
+    pub(crate) fast: bool,
 }
 
 impl Job {
@@ -85,6 +87,7 @@ impl Job {
             plane: 0,
             stays: false,
             failed: false,
+            fast: false,
         }
     }
 }

@@ -15,13 +15,31 @@ mod suspend;
 
 use crate::event::{Clock, End, Event};
 use crate::geometry::Geometry;
-use crate::spec::{Arbitration, Flash, ProgramMode, Spec};
+use crate::spec::{Arbitration, FastCache, Flash, ProgramMode, Spec};
 use age::Age;
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
 use heat::Heat;
 use job::{Job, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
+
+/// The times of blocks in SLC mode; all zero without a fast cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct FastTimes {
+    read: Dur,
+    program: Dur,
+    erase: Dur,
+}
+
+impl FastTimes {
+    fn of(cache: &FastCache) -> Self {
+        Self {
+            read: cache.read,
+            program: cache.program,
+            erase: cache.erase,
+        }
+    }
+}
 
 /// Stations, channels and the operations that wait for them.
 #[derive(Clone, Debug)]
@@ -30,6 +48,7 @@ pub(crate) struct Nand {
     read_retries_max: u32,
     /// True if a read can fail because its data can be rebuilt.
     rebuilds: bool,
+    fast: FastTimes,
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
@@ -51,13 +70,18 @@ impl Nand {
         let channels = Channels::new(spec, g);
         let heat = Heat::new(spec.thermal.as_ref());
         let age = Age::new(&spec.faults, g);
-        let even = spec.noise.flash_percent == 0.0 && !age.repeats();
+        let even = spec.noise.flash_percent == 0.0 && !age.repeats() && spec.fast_cache.is_none();
         let steady = even && !heat.is_on();
         let command_first = spec.flash.arbitration == Arbitration::CommandFirst;
         Self {
             flash: spec.flash.clone(),
             read_retries_max: spec.faults.read_retries_max,
             rebuilds: spec.flash.parity_stripe > 0,
+            fast: spec
+                .fast_cache
+                .as_ref()
+                .map(FastTimes::of)
+                .unwrap_or_default(),
             jitter: spec.noise.flash_percent / 100.0,
             reads_alone: steady && command_first && !channels.are_shared(),
             channels,
@@ -124,7 +148,7 @@ impl Nand {
         let op = self.ops[id as usize].job;
         match op.work {
             Work::Copy if self.flash.copy_back && op.stays => {
-                let begin = clock.now + self.sense(op.place.cpage, clock.now).0;
+                let begin = clock.now + self.sense(&op, clock.now).0;
                 self.program_copy(id, begin, clock);
             }
             Work::Read | Work::Gather if self.reads_alone => {
@@ -142,7 +166,11 @@ impl Nand {
             }
             Work::Program => self.start_program(id, clock),
             Work::Erase => {
-                let end = clock.now + self.vary(self.flash.erase);
+                let nominal = match op.fast {
+                    true => self.fast.erase,
+                    false => self.flash.erase,
+                };
+                let end = clock.now + self.vary(nominal);
                 self.ops[id as usize].array = (clock.now, end);
                 clock.at(end, Event::OpDone(End::Erase, id));
             }
@@ -154,7 +182,7 @@ impl Nand {
     fn start_read(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         self.ops[id as usize].array = UNKNOWN;
         let job = self.ops[id as usize].job;
-        let (sense, failed) = self.sense(job.place.cpage, clock.now);
+        let (sense, failed) = self.sense(&job, clock.now);
         self.ops[id as usize].job.failed = failed && job.work != Work::Copy;
         clock.at(begin + sense, Event::Sensed(id));
     }
@@ -224,16 +252,20 @@ impl Nand {
 
     /// Draws the time of a read of a clustered page in the array, including repeated reads, and whether the last one failed.
     #[inline]
-    fn sense(&mut self, cpage: u32, now: Time) -> (Dur, bool) {
-        let mut time = self.vary(self.flash.read);
+    fn sense(&mut self, job: &Job, now: Time) -> (Dur, bool) {
+        let nominal = match job.fast {
+            true => self.fast.read,
+            false => self.flash.read,
+        };
+        let mut time = self.vary(nominal);
         if self.age.repeats() {
-            let retry = self.age.retry(cpage, now);
+            let retry = self.age.retry(job.place.cpage, now);
             for _ in 0..self.read_retries_max {
                 if !self.rng.chance(retry) {
                     return (time, false);
                 }
                 self.retries += 1;
-                time += self.vary(self.flash.read);
+                time += self.vary(nominal);
             }
             return (time, self.rebuilds && self.rng.chance(retry));
         }

@@ -9,17 +9,19 @@
 //! Not modelled: cache and multi-plane programs combined, and copies in either mode.
 
 use super::Nand;
-use super::job::Work;
+use super::job::{Job, Work};
 use super::station::{EMPTY, NONE, Op};
 use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
 use fathom_base::{Dur, Time};
 
 impl Nand {
-    /// Draws the time that the array takes for a page; the pages of a word line have different times (`program_steps`).
+    /// Draws the time that the array takes for a page; the pages of a word line have different times (`program_steps`),
+    /// unless its cells hold one bit each (`fast`).
     #[inline]
-    fn program_time(&mut self, number: u32) -> Dur {
+    fn program_time(&mut self, number: u32, fast: bool) -> Dur {
         let nominal = match self.flash.program_steps.len() {
+            _ if fast => self.fast.program,
             0 => self.flash.program,
             n => self.flash.program_steps[number as usize % n],
         };
@@ -40,7 +42,7 @@ impl Nand {
     #[inline]
     fn enter_array(&mut self, id: u32, at: Time, clock: &mut Clock) {
         let job = self.ops[id as usize].job;
-        let end = at + self.program_time(job.number);
+        let end = at + self.program_time(job.number, job.fast);
         self.ops[id as usize].array = (at, end);
         clock.at(end, Event::OpDone(End::Program, id));
         if self.flash.program_mode == ProgramMode::Cache {
@@ -61,7 +63,7 @@ impl Nand {
             id = op.next;
         }
         let mut last = None;
-        while let Some(next) = self.joins(station, first.number, planes) {
+        while let Some(next) = self.joins(station, first, planes) {
             self.stations[station as usize].queue.pop(&self.ops);
             let job = self.ops[next as usize].job;
             planes |= 1 << (job.plane % 64);
@@ -81,7 +83,8 @@ impl Nand {
         }
         let at = &mut self.stations[station as usize];
         let (first, mut joined) = (at.current, std::mem::replace(&mut at.joined, EMPTY));
-        let end = clock.now + self.program_time(self.ops[first as usize].job.number);
+        let job = self.ops[first as usize].job;
+        let end = clock.now + self.program_time(job.number, job.fast);
         // The end of the first program is scheduled before the others: it starts the next operation on the die.
         self.ops[first as usize].array = (clock.now, end);
         clock.at(end, Event::OpDone(End::Program, first));
@@ -92,19 +95,20 @@ impl Nand {
         }
     }
 
-    /// Returns the next waiting program if it can join a program of page `number` on `planes`.
-    fn joins(&self, station: u32, number: u32, planes: u64) -> Option<u32> {
+    /// Returns the next waiting program if it can join the program `first`, which takes `planes`.
+    fn joins(&self, station: u32, first: Job, planes: u64) -> Option<u32> {
         let next = self.stations[station as usize].queue.head;
         let Op { job, .. } = self.ops.get(next as usize)?;
         let other = planes >> (job.plane % 64) & 1 == 0;
-        let fits = job.work == Work::Program && other && job.number == number;
+        let alike = job.number == first.number && job.fast == first.fast;
+        let fits = job.work == Work::Program && other && alike;
         fits.then_some(next)
     }
 
     /// Starts the program of a copy, whose data is in the page register at `begin`.
     pub(super) fn program_copy(&mut self, id: u32, begin: Time, clock: &mut Clock) {
         let job = self.ops[id as usize].job;
-        let end = begin + self.program_time(job.number);
+        let end = begin + self.program_time(job.number, false);
         self.ops[id as usize].array = (begin, end);
         clock.at(end, Event::OpDone(End::Copy, id));
         if self.can_suspend() && self.stations[job.station as usize].reads.head != NONE {

@@ -1,5 +1,7 @@
 //! Checks whether a drive can be built: the range of every value, and that the layout divides evenly.
 
+mod queues;
+
 use super::{Arbitration, ProgramMode, Protocol, Spec, WriteBuffer, WritePolicy};
 use crate::ftl::AnyFtl;
 use fathom_base::{BadValue, Bytes, Dur, want};
@@ -39,6 +41,7 @@ impl Spec {
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_host()?;
         self.check_flash()?;
+        self.check_fast_cache()?;
         self.check_mapping()?;
         self.check_parity()?;
         self.check_gc()?;
@@ -113,6 +116,41 @@ impl Spec {
                 Bytes(block)
             )
         })
+    }
+
+    fn check_fast_cache(&self) -> Result<(), BadValue> {
+        let Some(cache) = &self.fast_cache else {
+            return Ok(());
+        };
+        let kind = self.mapping.kind;
+        want(kind.is_paged(), "mapping.kind", kind, || {
+            "`page` or `dftl` with [fast_cache]: other mappings have no blocks whose data may go anywhere".into()
+        })?;
+        within("fast_cache.bits_per_cell", cache.bits_per_cell, 2..=5)?;
+        want(
+            cache.bits_per_cell <= self.flash.pages_per_block,
+            "fast_cache.bits_per_cell",
+            cache.bits_per_cell,
+            || {
+                let pages = self.flash.pages_per_block;
+                format!(
+                    "at most flash.pages_per_block, which is {pages}: a block in SLC mode has fewer pages"
+                )
+            },
+        )?;
+        let percent = cache.dynamic_percent;
+        within("fast_cache.dynamic_percent", percent, 0.0..=100.0)?;
+        let any = cache.static_capacity > Bytes(0) || percent > 0.0;
+        want(
+            any,
+            "fast_cache.static_capacity",
+            cache.static_capacity,
+            || "more than 0B, or fast_cache.dynamic_percent more than 0".into(),
+        )?;
+        at_most("fast_cache.read", cache.read, STEP_MAX)?;
+        at_most("fast_cache.program", cache.program, STEP_MAX)?;
+        at_most("fast_cache.erase", cache.erase, STEP_MAX)?;
+        at_most("fast_cache.idle_delay", cache.idle_delay, IDLE_MAX)
     }
 
     fn check_mapping(&self) -> Result<(), BadValue> {

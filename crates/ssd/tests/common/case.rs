@@ -177,10 +177,11 @@ impl Search {
     fn plainer(&mut self) -> bool {
         let plain = crate::common::base();
         type Change = fn(&mut Case, &Spec);
-        let changes: [Change; 13] = [
+        let changes: [Change; 14] = [
             |case, plain| case.spec.noise = plain.noise.clone(),
             |case, _| case.spec.read_buffer = None,
             |case, _| case.spec.write_buffer = None,
+            |case, _| case.spec.fast_cache = None,
             |case, plain| case.spec.faults = plain.faults.clone(),
             |case, plain| case.spec.gc = plain.gc.clone(),
             |case, plain| case.spec.host = plain.host.clone(),

@@ -5,7 +5,7 @@ use super::random::{ORDERS, SEPARATIONS, VICTIMS};
 use crate::common::{BUFFERS, KINDS, SHAPES, drive};
 use fathom_base::{Bytes, Dur};
 use fathom_ssd::Spec;
-use fathom_ssd::spec::{MappingKind, Striping};
+use fathom_ssd::spec::{FastCache, Fold, MappingKind, ProgramMode, Striping, WhenFull};
 
 /// Every mapping with every buffer, and every mapping in every shape.
 pub(crate) fn mappings_and_buffers() -> Vec<Spec> {
@@ -65,10 +65,48 @@ pub(crate) fn stripings() -> Vec<Spec> {
     orders.enumerate().map(of).collect()
 }
 
+/// Fast caches of every kind, on small drives of every shape: static, dynamic or both, bypassed or folded when they are full,
+/// folded in idle time or not.
+pub(crate) fn fast_caches() -> Vec<Spec> {
+    let mut all = Vec::new();
+    for (i, shape) in SHAPES.iter().enumerate() {
+        for nth in 0..12 {
+            let kind = [MappingKind::Page, MappingKind::Page, MappingKind::Dftl][(i + nth) % 3];
+            let mut spec = drive(kind, shape, BUFFERS[(5 * i + nth) % BUFFERS.len()]);
+            let most = spec.flash.pages_per_block.min(4);
+            let cache = FastCache {
+                bits_per_cell: most.min(2 + nth as u32 % 3),
+                static_capacity: Bytes([0, 1, 40][nth % 3] << 10),
+                dynamic_percent: [100.0, 0.0, 40.0][nth % 3],
+                read: Dur::us(15),
+                program: Dur::us(60),
+                erase: Dur::us(900),
+                fold: [Fold::Idle, Fold::Pressure][nth / 3 % 2],
+                idle_delay: Dur::us(300),
+                when_full: [WhenFull::Bypass, WhenFull::Fold][nth / 6],
+            };
+            spec.name = format!("{} {:?} {:?} {nth}", spec.name, cache.fold, cache.when_full);
+            spec.fast_cache = Some(cache);
+            spec.gc.victim = VICTIMS[(i + nth) % VICTIMS.len()];
+            spec.gc.separate = SEPARATIONS[(i + nth / 3) % SEPARATIONS.len()];
+            spec.gc.wear_gap = if nth % 5 == 0 { 3 } else { 0 };
+            if nth % 4 == 1 {
+                spec.mapping.striping = Striping::Cwdp;
+            }
+            if nth % 4 == 2 {
+                spec.flash.program_mode = ProgramMode::MultiPlane;
+            }
+            all.push(spec);
+        }
+    }
+    all
+}
+
 /// All of the above, and every mapping with every buffer in every shape.
 pub(crate) fn all() -> Vec<Spec> {
     let mut all = crate::common::drives();
     all.extend(ways());
     all.extend(stripings());
+    all.extend(fast_caches());
     all
 }

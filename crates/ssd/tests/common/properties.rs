@@ -75,8 +75,10 @@ pub(super) fn full_and_trimmed(spec: &Spec, effort: Effort) -> Result<Done, Fail
     let moved = t.drive.merges().moved_units - moved;
     // Units may still be moved: buffers may change the order, a log shared by data blocks continues at its position, and
     // a randomly drawn victim may be full of data written since. A mapping table in flash remains stored, and its pages
-    // are taken from the spare blocks: they lie between the data, and are moved if space is scarce.
+    // are taken from the spare blocks: they lie between the data, and are moved if space is scarce. Data in a fast cache is
+    // folded.
     let in_order = spec.write_buffer.is_none()
+        && spec.fast_cache.is_none()
         && !matches!(
             spec.mapping.kind,
             MappingKind::Hybrid | MappingKind::Superblock | MappingKind::Dftl
@@ -231,7 +233,7 @@ pub(super) fn worn_evenly(spec: &Spec, effort: Effort) -> Result<Done, Failure> 
         Separation::Nothing => 1,
         Separation::Copies => 2,
         Separation::HotCold => 3,
-    };
+    } + usize::from(spec.fast_cache.is_some());
     for group in drive.erase_counts().chunks(per_group as usize) {
         let mut counts = group.to_vec();
         counts.sort_unstable();

@@ -4,9 +4,9 @@
 use crate::common::{KINDS, base};
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_ssd::spec::{
-    Arbitration, Compression, Cut, Drain, Faults, Flash, Gc, MappingKind, Noise, Oversize,
-    Prefetch, ProgramMode, Protocol, ReadBuffer, Separation, Striping, Thermal, Victim,
-    WriteBuffer, WritePolicy,
+    Arbitration, Compression, Cut, Drain, FastCache, Faults, Flash, Fold, Gc, MappingKind, Noise,
+    Oversize, Prefetch, ProgramMode, Protocol, ReadBuffer, Separation, Striping, Thermal, Victim,
+    WhenFull, WriteBuffer, WritePolicy,
 };
 use fathom_ssd::{Geometry, Spec};
 
@@ -122,6 +122,10 @@ fn refine(spec: &mut Spec, rng: &mut Rng) {
         zero_percent: pick(rng, &[0.0, 1.0, 50.0]),
         deduplicates: rng.chance(0.5),
     });
+    if spec.mapping.kind.is_paged() && rng.chance(0.5) {
+        spec.fast_cache = Some(fast_cache(spec, rng));
+        spec.name = name(spec);
+    }
 }
 
 fn attempt(rng: &mut Rng) -> Spec {
@@ -223,6 +227,28 @@ fn write_buffer(page: u64, rng: &mut Rng) -> WriteBuffer {
     }
 }
 
+/// Draws a fast cache of a page-mapped drive, with at most a few blocks in each group.
+fn fast_cache(spec: &Spec, rng: &mut Rng) -> FastCache {
+    let most = spec.flash.pages_per_block.min(5);
+    let bits_per_cell = 2 + rng.below(u64::from(most) - 1) as u32;
+    let block = spec.flash.clustered_block.0 / u64::from(bits_per_cell);
+    let groups = u64::from(Geometry::new(spec).groups);
+    let static_capacity = Bytes(block * groups * pick(rng, &[0, 0, 1, 2, 5]));
+    let shares = [0.0, 30.0, 100.0];
+    let from = usize::from(static_capacity == Bytes(0));
+    FastCache {
+        bits_per_cell,
+        static_capacity,
+        dynamic_percent: pick(rng, &shares[from..]),
+        read: Dur::us(15),
+        program: Dur::us(60),
+        erase: Dur::us(900),
+        fold: pick(rng, &[Fold::Idle, Fold::Pressure]),
+        idle_delay: pick(rng, &[Dur::ZERO, Dur::us(300), Dur::ms(5)]),
+        when_full: pick(rng, &[WhenFull::Bypass, WhenFull::Fold]),
+    }
+}
+
 fn read_buffer(rng: &mut Rng) -> ReadBuffer {
     let line = pick(rng, &[512, 1536, 4096]);
     ReadBuffer {
@@ -247,7 +273,7 @@ fn faults(rng: &mut Rng) -> Faults {
     }
 }
 
-/// Returns the name of a combination: mapping, buffer and victim.
+/// Returns the name of a combination: mapping, fast cache, buffer and victim.
 pub(crate) fn name(spec: &Spec) -> String {
     let kind = format!("{:?}", spec.mapping.kind).to_lowercase();
     let buffer = spec.write_buffer.as_ref().map_or("none".to_owned(), |b| {
@@ -259,12 +285,19 @@ pub(crate) fn name(spec: &Spec) -> String {
         true => format!(", {:?}", spec.gc.victim).to_lowercase(),
         false => String::new(),
     };
-    format!("{kind}, {buffer}{victim}")
+    let cache = spec
+        .fast_cache
+        .as_ref()
+        .map_or("", |cache| match cache.when_full {
+            WhenFull::Bypass => " with bypassed cache",
+            WhenFull::Fold => " with folded cache",
+        });
+    format!("{kind}{cache}, {buffer}{victim}")
 }
 
 /// Returns the number of different names.
 pub(crate) fn names() -> usize {
     let buffers = 1 + (WritePolicy::ALL.len() - 1) * 4;
     let paged = KINDS.iter().filter(|kind| kind.is_paged()).count();
-    buffers * (paged * VICTIMS.len() + KINDS.len() - paged)
+    buffers * (3 * paged * VICTIMS.len() + KINDS.len() - paged)
 }

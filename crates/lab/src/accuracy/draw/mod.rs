@@ -1,6 +1,7 @@
 //! Draws the target of a run from a family, a seed and an index.
 
 mod axes;
+mod modern;
 mod narrow;
 mod units;
 mod wide;
@@ -48,6 +49,10 @@ pub fn draw(family: Family, seed: u64, index: u64) -> Drawn {
         Family::Narrow => (Target::of(narrow::spec(&mut rng, name)), 0),
         Family::Wide => {
             let (spec, refused) = wide::spec(&mut rng, &name);
+            (Target::of(spec), refused)
+        }
+        Family::Modern => {
+            let (spec, refused) = modern::spec(&mut rng, &name);
             (Target::of(spec), refused)
         }
         Family::Noise => {

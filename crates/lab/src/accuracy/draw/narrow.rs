@@ -50,10 +50,13 @@ pub(super) fn spec(rng: &mut Rng, name: String) -> Spec {
         flash,
         mapping,
         write_buffer,
+        fast_cache: None,
         gc: Gc::default(),
         faults: Faults::default(),
         noise: noise(rng),
         limit: None,
+        compression: None,
+        thermal: None,
     }
 }
 
@@ -106,6 +109,7 @@ fn flash(rng: &mut Rng) -> Flash {
         suspend_latency: Dur::ZERO,
         suspend_overhead: Dur::ZERO,
         copy_back: false,
+        parity_stripe: 0,
     }
 }
 

@@ -87,6 +87,7 @@ impl Replay {
                     self.store.copy(from, to, units, PROGRAM);
                     self.pending.push((to, units));
                 }
+                FlashOp::Mode { .. } => {}
                 FlashOp::MapRead { at } | FlashOp::MapFetch { at } => {
                     let owner = self.owner_at[at.index()].unwrap();
                     assert!(owner >= 1024 && self.place_of[owner as usize] == at);

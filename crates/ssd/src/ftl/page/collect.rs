@@ -6,16 +6,17 @@
 //! erased. The host writes into the same block only while another erased one is left.
 
 use super::PageFtl;
-use super::group::{COLD, COPIES, HOT, Open};
+use super::group::{COLD, COPIES, FAST, HOT, Open};
 use crate::ftl::contract::{FlashOp, NO_CBLOCK, Stall, emit_copy};
 use crate::spec::Victim;
 use fathom_base::Lpn;
 
 /// Collection for a host write stops once the group has this many blocks that are erased or being erased.
-const EXCHANGE: u32 = 3;
+pub(super) const EXCHANGE: u32 = 3;
 
 impl PageFtl {
-    /// Makes sure that the group can take `units` more host units.
+    /// Makes sure that the group can take `units` more host units. [`PageFtl::front_in`] tells whether they go into the
+    /// fast cache.
     #[inline]
     pub(super) fn make_room(
         &mut self,
@@ -24,6 +25,9 @@ impl PageFtl {
         units: u32,
         ops: &mut Vec<FlashOp>,
     ) -> Result<(), Stall> {
+        if self.cache.is_some() && self.enter_cache(group, units, ops)? {
+            return Ok(());
+        }
         if self.has_room(group, front, units) {
             return Ok(());
         }
@@ -62,15 +66,21 @@ impl PageFtl {
     #[inline]
     fn has_room(&self, group: u32, front: usize, units: u32) -> bool {
         let at = &self.groups[group as usize];
-        let fits = at.open[front].next + units <= self.g.units_per_cblock;
+        let fits = at.open[front].next + units <= at.open[front].end;
         fits && (front != self.copies || !at.free.is_empty())
     }
 
     /// Returns the next place in one of the open blocks of a group. There must be room.
     #[inline]
-    pub(super) fn next_place(&mut self, group: u32, front: usize) -> Option<u32> {
-        if self.groups[group as usize].open[front].next == self.g.units_per_cblock {
-            self.open_block(group, front)?;
+    pub(super) fn next_place(
+        &mut self,
+        group: u32,
+        front: usize,
+        ops: &mut Vec<FlashOp>,
+    ) -> Option<u32> {
+        let open = &self.groups[group as usize].open[front];
+        if open.next == open.end {
+            self.open_block(group, front, ops)?;
         }
         let open = &mut self.groups[group as usize].open[front];
         open.next += 1;
@@ -78,7 +88,12 @@ impl PageFtl {
     }
 
     /// Seals a full block and opens an erased one.
-    pub(super) fn open_block(&mut self, group: u32, front: usize) -> Option<()> {
+    pub(super) fn open_block(
+        &mut self,
+        group: u32,
+        front: usize,
+        ops: &mut Vec<FlashOp>,
+    ) -> Option<()> {
         let nth = match self.in_step {
             Some(in_step) => in_step.next_block(&self.groups, group as usize, front),
             None => 0,
@@ -89,24 +104,38 @@ impl PageFtl {
             COLD => self.wear.take_most_worn(&mut at.free)?,
             _ => self.wear.take(&mut at.free, seldom)?,
         };
-        let full = std::mem::replace(
-            &mut at.open[front],
-            Open {
-                cblock,
-                next: 0,
-                nth,
-            },
-        );
-        if full.cblock != NO_CBLOCK {
-            self.blocks.seal(full.cblock, group);
-        }
+        let end = match &self.cache {
+            Some(cache) if front == FAST => cache.units,
+            _ => self.g.units_per_cblock,
+        };
+        let opened = Open {
+            cblock,
+            next: 0,
+            end,
+            nth,
+        };
+        let full = std::mem::replace(&mut at.open[front], opened).cblock;
         at.levelled &= seldom;
+        if let Some(cache) = &mut self.cache {
+            let fast = front == FAST;
+            if cache.open(cblock, fast) {
+                ops.push(FlashOp::Mode { cblock, fast });
+            }
+            if fast && full != NO_CBLOCK {
+                cache.close(full, group);
+                return Some(());
+            }
+            cache.groups[group as usize].closed &= fast;
+        }
+        if full != NO_CBLOCK {
+            self.blocks.seal(full, group);
+        }
         Some(())
     }
 
     /// Returns the number of units that copies can still take. The last erased block counts only if nothing else
     /// can make room.
-    fn copy_room(&self, group: u32) -> u32 {
+    pub(super) fn copy_room(&self, group: u32) -> u32 {
         let at = &self.groups[group as usize];
         let fresh = at.free.len() >= 2 || (at.free.len() == 1 && at.erasing == 0);
         let block = self.g.units_per_cblock;
@@ -118,18 +147,18 @@ impl PageFtl {
         let fewest = self.blocks.fewest(group);
         let at = &self.groups[group as usize];
         let moves = |cblock| self.blocks.valid(cblock) <= self.copy_room(group);
-        at.free.is_empty() && at.erasing == 0 && !fewest.is_some_and(moves)
+        let stuck = at.free.is_empty() && at.erasing == 0 && !fewest.is_some_and(moves);
+        stuck && !self.can_fold(group, self.copy_room(group))
     }
 
     /// Collects a block of the group. Returns false if nothing can be gained, or not yet. When blocks are short,
-    /// and in idle time, the victim must free space, even if the policy prefers a block that frees none.
-    fn collect(&mut self, group: u32, idle: bool, ops: &mut Vec<FlashOp>) -> bool {
-        let Some(fewest) = self.fewest(group) else {
-            return false;
+    /// and in idle time, the victim must free space, even if the policy prefers a block that frees none. When blocks are
+    /// short, data of the fast cache is folded where that is better, or where nothing else is left.
+    pub(super) fn collect(&mut self, group: u32, idle: bool, ops: &mut Vec<FlashOp>) -> bool {
+        let fewest = self.fewest(group).filter(|&cblock| self.gains(cblock));
+        let Some(fewest) = fewest.filter(|&b| idle || !self.should_fold(group, Some(b))) else {
+            return !idle && self.fold_for_room(group, ops);
         };
-        if !self.gains(fewest) {
-            return false;
-        }
         let mut victim = match self.gc.victim {
             Victim::Greedy => fewest,
             _ => self.blocks.pick(group).unwrap_or(fewest),
@@ -146,7 +175,7 @@ impl PageFtl {
         }
         let collected = self.empty(group, victim, ops);
         self.merges.collected += u64::from(collected);
-        collected
+        collected || (!idle && self.fold_for_room(group, ops))
     }
 
     /// Returns the sealed block of a group with the fewest valid units: among equals the least worn one with static
@@ -173,7 +202,7 @@ impl PageFtl {
     /// fills, so that it cannot use up all erased blocks. It runs after collection, which makes the room for it.
     /// Collection may use that room up itself, if the host writes into the block that takes copies and each victim
     /// holds much. The lagging block would then wait for ever, so it goes first the next time.
-    fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
+    pub(super) fn level(&mut self, group: u32, ops: &mut Vec<FlashOp>) -> bool {
         self.close_cold(group);
         let (at, blocks) = (&self.groups[group as usize], &self.blocks);
         if at.levelled {
@@ -181,8 +210,13 @@ impl PageFtl {
         }
         // If a worn block takes little data, it is not full, is soon collected and takes little again.
         let is_full = |cblock| 2 * blocks.valid(cblock) >= self.g.units_per_cblock;
-        let sealed = |cblock| blocks.is_sealed(cblock).then(|| is_full(cblock));
+        let cached = |cblock| self.cache.as_ref().is_some_and(|c| c.holds(cblock));
+        let sealed = |cblock| match blocks.is_sealed(cblock) {
+            true => Some(is_full(cblock)),
+            false => cached(cblock).then_some(false),
+        };
         let lagging = self.wear.lagging(group, &at.free, sealed);
+        let is_full = |cblock| !cached(cblock) && is_full(cblock);
         let levelled = match lagging.map(|cblock| (cblock, is_full(cblock))) {
             Some((lagging, true)) => self.lay_to_rest(group, lagging, ops),
             Some((lagging, false)) => self.empty(group, lagging, ops),
@@ -222,36 +256,47 @@ impl PageFtl {
     }
 
     /// Has a block erased after everything was moved out of it.
-    fn give_up(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) {
+    pub(super) fn give_up(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) {
         self.blocks.empty(victim);
+        if let Some(cache) = &mut self.cache {
+            cache.remove(victim, group);
+        }
         self.groups[group as usize].erasing += 1;
         ops.push(FlashOp::Erase { cblock: victim });
     }
 
     /// Moves the valid units of a block and has it erased. Returns false, without doing anything, if there is no
     /// room.
-    fn empty(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) -> bool {
+    pub(super) fn empty(&mut self, group: u32, victim: u32, ops: &mut Vec<FlashOp>) -> bool {
         let moving = self.blocks.valid(victim);
         if moving > self.copy_room(group) {
             return false;
         }
         let mut live = std::mem::take(&mut self.live);
         let found = self.find_live(victim, &mut live);
-        let apart = self.part(group, &mut live[..found]);
-        self.move_to(group, self.copies, &live[..apart], ops);
-        if apart < found {
-            self.move_to(group, HOT, &live[apart..found], ops);
-        }
+        self.relocate(group, &mut live[..found], ops);
         self.live = live;
-        self.merges.moved_units += u64::from(moving);
+        if self.cache.as_ref().is_some_and(|c| c.holds(victim)) {
+            self.merges.folded_units += u64::from(moving);
+        }
         self.give_up(group, victim, ops);
         true
+    }
+
+    /// Moves units, given by place and owner, into the blocks that take copies. There must be room.
+    pub(super) fn relocate(&mut self, group: u32, live: &mut [(u32, u32)], ops: &mut Vec<FlashOp>) {
+        let apart = self.part(group, live);
+        self.move_to(group, self.copies, &live[..apart], ops);
+        if apart < live.len() {
+            self.move_to(group, HOT, &live[apart..], ops);
+        }
+        self.merges.moved_units += live.len() as u64;
     }
 
     /// Moves units, given by place and owner, to an open block that has room for them.
     fn move_to(&mut self, group: u32, front: usize, live: &[(u32, u32)], ops: &mut Vec<FlashOp>) {
         for &(from, owner) in live {
-            let Some(to) = self.next_place(group, front) else {
+            let Some(to) = self.next_place(group, front, ops) else {
                 break;
             };
             self.map.table()[owner as usize - 1] = to + 1;
@@ -295,7 +340,7 @@ impl PageFtl {
 
     /// Puts the places and owners of the valid units of a block at the head of `live` and returns their number.
     /// There is no branch on the result of a look-up, so that the look-ups, which are far apart in memory, overlap.
-    fn find_live(&mut self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
+    pub(super) fn find_live(&mut self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
         let place_of = self.map.table();
         let first = cblock * self.g.units_per_cblock;
         let owners = &self.owner_of[first as usize..][..self.g.units_per_cblock as usize];

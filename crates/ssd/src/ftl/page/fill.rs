@@ -18,7 +18,7 @@ impl PageFtl {
             let mut groups = ftl.groups.iter();
             ftl.turn == 0 && groups.all(|at| at.valid == 0 && at.open[HOST].cblock == NO_CBLOCK)
         };
-        let is_plain = !self.heat.is_used() && self.in_step.is_none();
+        let is_plain = !self.heat.is_used() && self.in_step.is_none() && self.cache.is_none();
         if !is_plain || self.g.units_lost_per_cblock > 0 || !is_new(self) {
             return 0;
         }
@@ -46,7 +46,7 @@ impl PageFtl {
         let (width, per_page) = (order.len() as u32, self.g.units_per_cpage);
         let mut places = Vec::with_capacity(order.len());
         for (position, &group) in (0..).zip(order) {
-            if self.open_block(group, HOST).is_none() {
+            if self.open_block(group, HOST, &mut Vec::new()).is_none() {
                 return false;
             }
             let open = &mut self.groups[group as usize].open[HOST];

@@ -12,10 +12,14 @@ pub(super) const COPIES: usize = 1;
 pub(super) const HOT: usize = 2;
 /// Index of the block that is open for units moved by wear levelling.
 pub(super) const COLD: usize = 3;
+/// Index of the block that is open for the fast cache.
+pub(super) const FAST: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) cblock: u32,
     pub(super) next: u32,
+    /// Number of its places: fewer than a block has in SLC mode.
+    pub(super) end: u32,
     /// With planes in step, the number of the block in the order of opening; the planes of a die agree on it. Otherwise 0.
     pub(super) nth: u32,
 }
@@ -24,7 +28,7 @@ pub(super) struct Open {
 pub(super) struct Group {
     pub(super) free: VecDeque<u32>,
     pub(super) erasing: u32,
-    pub(super) open: [Open; 4],
+    pub(super) open: [Open; 5],
     pub(super) valid: u32,
     /// Maximum number of valid units, so that a victim always yields something; 0 for a group that is stuck.
     pub(super) valid_max: u32,
@@ -44,12 +48,13 @@ impl Group {
         let closed = Open {
             cblock: NO_CBLOCK,
             next: g.units_per_cblock,
+            end: g.units_per_cblock,
             nth: 0,
         };
         Self {
             free: (first..first + blocks).collect(),
             erasing: 0,
-            open: [closed; 4],
+            open: [closed; 5],
             valid: 0,
             valid_max,
             retired: 0,

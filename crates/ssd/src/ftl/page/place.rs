@@ -16,8 +16,9 @@ impl PageFtl {
         let has_room = |at: &Group| at.valid + units <= at.valid_max;
         let groups = &self.groups;
         let in_step = |i| {
+            let front_in = |i: usize| self.front_in(i as u32, front);
             self.in_step
-                .is_none_or(|s| s.is_due(groups, i, front, has_room))
+                .is_none_or(|s| s.is_due(groups, i, front_in, has_room))
         };
         let is_ready = |i: usize| !groups[i].waits && has_room(&groups[i]) && in_step(i);
         let best = if is_ready(turn) {
@@ -107,7 +108,7 @@ impl PageFtl {
     ) -> Result<(), Stall> {
         let (mut start, mut count) = (0, 0);
         for lpn in lpns {
-            let place = self.next_place(group, front).ok_or(Stall)?;
+            let place = self.next_place(group, front, ops).ok_or(Stall)?;
             if count > 0 && place != start + count {
                 emit_programs(&self.g, start, count, ops);
                 count = 0;
@@ -133,7 +134,8 @@ impl PageFtl {
     ) -> Result<(), Stall> {
         let group = self.home_of(lpn);
         self.make_room(group, front, 1, ops)?;
-        let place = self.next_place(group, front).ok_or(Stall)?;
+        let front = self.front_in(group, front);
+        let place = self.next_place(group, front, ops).ok_or(Stall)?;
         self.settle(lpn, place, group);
         ops.push(FlashOp::Program {
             at: Ppn(place),
@@ -161,6 +163,7 @@ impl PageFtl {
             .try_for_each(|part| self.make_room(part[0].0, front, part.len() as u32, ops));
         if result.is_ok() {
             result = in_groups().try_for_each(|part| {
+                let front = self.front_in(part[0].0, front);
                 self.place(part[0].0, front, part.iter().map(|part| part.1), ops)
             });
         }

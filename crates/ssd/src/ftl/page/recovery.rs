@@ -14,6 +14,9 @@ impl PageFtl {
         self.blocks.reset();
         self.heat.clear();
         self.groups = self.erased_groups();
+        if let Some(cache) = &mut self.cache {
+            cache.clear();
+        }
         // The newest version of every unit counts. Among equal versions it is the one that was copied less, whose
         // block was not erased yet. The block that the copies went to then holds nothing valid and can be erased.
         let mut newest = vec![(0u64, 0u32); self.map.len()];
@@ -41,7 +44,10 @@ impl PageFtl {
         written.sort_unstable();
         for (_, cblock) in written {
             let group = self.g.group_of_cblock(cblock);
-            self.blocks.seal(cblock, group);
+            match &mut self.cache {
+                Some(cache) if cache.is_fast(cblock) => cache.close(cblock, group),
+                _ => self.blocks.seal(cblock, group),
+            }
         }
     }
 
@@ -70,6 +76,7 @@ impl PageFtl {
             }
         }
         self.blocks.check(&valid)?;
+        self.check_cache()?;
         if !self.groups.iter().map(|g| g.valid).eq(in_group) {
             return Err("a group's count of valid units differs from the map".into());
         }

@@ -44,8 +44,10 @@ impl PageFtl {
     #[inline]
     fn home(&self, lpn: Lpn) -> Home {
         // All pages of a group are equivalent if the group has one lane and a clustered page is one page.
-        let alike =
-            self.g.lanes_per_group == 1 && self.g.sectors_per_cpage == self.g.sectors_per_page;
+        // They are not if some of them are in SLC mode.
+        let alike = self.g.lanes_per_group == 1
+            && self.g.sectors_per_cpage == self.g.sectors_per_page
+            && self.cache.is_none();
         match (&self.stripes, self.map.holds(lpn.index())) {
             (Some(stripes), Some(true)) if alike => {
                 Home::Station(self.g.station_of_lane(stripes.group_of(lpn.0)))

@@ -28,17 +28,22 @@ impl InStep {
         })
     }
 
-    /// Returns true if no other plane of the same die that takes pages too (`takes`) is behind `group`.
+    /// Returns true if no other plane of the same die that takes pages too (`takes`) is behind `group`. Planes whose next
+    /// page goes into an open block of another kind (`front_in`) do not count.
     pub(super) fn is_due(
         self,
         groups: &[Group],
         group: usize,
-        front: usize,
+        front_in: impl Fn(usize) -> usize,
         takes: impl Fn(&Group) -> bool,
     ) -> bool {
+        let front = front_in(group);
         let here = self.position(groups[group].open[front]);
-        let mut planes = groups.iter().skip(group % self.dies).step_by(self.dies);
-        planes.all(|plane| !takes(plane) || self.position(plane.open[front]) >= here)
+        let all = groups.iter().enumerate();
+        let mut planes = all.skip(group % self.dies).step_by(self.dies);
+        planes.all(|(i, plane)| {
+            !takes(plane) || self.position(plane.open[front]) >= here || front_in(i) != front
+        })
     }
 
     /// Returns the number of the block that a group opens after the full one. A group that is whole blocks behind

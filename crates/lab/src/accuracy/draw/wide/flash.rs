@@ -55,6 +55,7 @@ pub(super) fn draw(rng: &mut Rng) -> Flash {
         suspend_overhead: suspended,
         arbitration,
         copy_back: rng.chance(0.2),
+        parity_stripe: 0,
     }
 }
 
