@@ -12,6 +12,9 @@ pub(super) const PARAMETER: Parameter = Parameter::Compression;
 /// The length of a write in order, and of a small write at a random place, in bytes.
 const LONG: u64 = 8 << 20;
 const SMALL: u64 = 4096;
+/// What is written before it of the same content, so that memory holds nothing else: with a volatile cache, which a flush
+/// empties, and with memory that may be protected.
+const LEAD: [u64; 2] = [0, 32 << 20];
 /// The small writes of a sample.
 const WRITES: u64 = 64;
 /// The rounds of a batch, and the batches at each level.
@@ -54,6 +57,7 @@ pub(super) const ARMS: [Arm; 3] = [
 /// The lengths of a measurement, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lengths {
+    lead: u64,
     long: u64,
     small: u64,
     logged: u64,
@@ -61,24 +65,29 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    pub(super) fn of(space: &Space) -> Self {
+    pub(super) fn of(space: &Space, volatile_cache: bool) -> Self {
         let (logged, batches) = match space.level {
             Level::Quick => (LOGGED[0], BATCHES[0]),
             Level::Full => (LOGGED[1], BATCHES[1]),
         };
         let small = space.round_up(SMALL);
-        let whole = |bytes: u64| (bytes.min(space.span() / 8) / small).max(1) * small;
+        let whole = |bytes: u64| bytes.min(space.span() / 16) / small * small;
         Self {
-            long: whole(LONG),
+            lead: whole(LEAD[usize::from(!volatile_cache)]),
+            long: whole(LONG).max(small),
             small,
-            logged: whole(logged),
+            logged: whole(logged).max(small),
             batches,
         }
     }
 
+    fn area(&self) -> u64 {
+        self.lead + self.long
+    }
+
     /// Returns the most that is written, in bytes.
     pub(super) fn bound(&self) -> u64 {
-        let round = self.long + WRITES * self.small + self.long;
+        let round = 2 * self.area() + WRITES * self.small;
         3 * (u64::from(self.batches * ROUNDS) * round + 2 * self.logged)
     }
 }
@@ -89,14 +98,14 @@ pub(super) fn batch(session: &mut Session<'_>, lengths: Lengths, number: u32) ->
     let space = session.space();
     session.step(PARAMETER, &format!("rounds {number}"), |io| {
         for round in 0..ROUNDS {
-            let areas = areas(io, &space, lengths.long);
+            let areas = areas(io, &space, lengths.area());
             let mut arms = ARMS;
             io.rng.shuffle(&mut arms);
             for (arm, area) in arms.iter().zip(areas) {
                 make(io, *arm, lengths, (area, number * ROUNDS + round))?;
             }
             for area in areas {
-                io.fill_sequential(area..area + lengths.long)?;
+                io.fill_sequential(area..area + lengths.area())?;
             }
         }
         Ok(())
@@ -104,16 +113,20 @@ pub(super) fn batch(session: &mut Session<'_>, lengths: Lengths, number: u32) ->
 }
 
 /// Returns three areas that follow each other, somewhere in the span.
-fn areas(io: &mut Io<'_>, space: &Space, long: u64) -> [u64; 3] {
-    let slots = space.span() / long;
+fn areas(io: &mut Io<'_>, space: &Space, len: u64) -> [u64; 3] {
+    let slots = space.span() / len;
     let first = io.rng.below(slots.saturating_sub(2).max(1));
-    [0, 1, 2].map(|i| space.region.start + (first + i).min(slots.max(1) - 1) * long)
+    [0, 1, 2].map(|i| space.region.start + (first + i).min(slots.max(1) - 1) * len)
 }
 
 fn make(io: &mut Io<'_>, arm: Arm, lengths: Lengths, at: (u64, u32)) -> Result<(), Stop> {
     let (area, rep) = at;
     io.flush()?;
     io.payload(arm.payload);
+    if lengths.lead > 0 {
+        io.write(area, lengths.lead)?;
+    }
+    let area = area + lengths.lead;
     let mark = io.mark(area);
     io.write(area, lengths.long)?;
     io.flush()?;

@@ -97,7 +97,7 @@ fn told(speeds: [Option<f64>; 2], media: [Option<f64>; 3]) -> String {
 
 impl Probe for Compression {
     fn bound(&self, space: &Space) -> u64 {
-        Lengths::of(space).bound()
+        Lengths::of(space, false).bound()
     }
 
     fn reach(&self, space: &Space) -> u64 {
@@ -106,7 +106,7 @@ impl Probe for Compression {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, PARAMETER)?;
-        let lengths = Lengths::of(&session.space());
+        let lengths = Lengths::of(&session.space(), session.info().volatile_cache);
         logged(session, lengths)?;
         for number in 0..lengths.batches {
             batch(session, lengths, number)?;
