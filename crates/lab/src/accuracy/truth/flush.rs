@@ -4,7 +4,7 @@
 //! one, and programmed. Mappings by blocks may copy a block besides, and padding caches write a whole one. Without a write
 //! buffer, and with a protected one, a flush has nothing to do.
 
-use super::right::{Right, Truth};
+use super::right::{Right, Sight, Truth};
 use super::speeds::{Speeds, beyond};
 use fathom_probe::Value;
 use fathom_ssd::Spec;
@@ -24,7 +24,8 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let flash = &spec.flash;
     let small = SMALL.max(spec.host.logical_block.0);
     let steps = flash.program_steps.iter().map(|step| step.0 as f64);
-    let least = steps.fold(speeds.program, f64::min);
+    let fast = spec.fast_cache.iter().map(|cache| cache.program.0 as f64);
+    let least = steps.chain(fast).fold(speeds.program, f64::min);
     // A write is drained at once if the delay is over before the flush comes.
     let ahead = match speeds.drains_at_once() {
         true => speeds.command() + speeds.link(small),
@@ -39,6 +40,10 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let low = ((least - ahead) * 0.5).max(0.0);
     let right = vec![Right::Between(value(low), value(most))];
     let write = 2.0 * speeds.command() + speeds.link(small);
+    if spec.limit.is_some() {
+        let why = "a limit in front of it may delay every request by as much";
+        return Truth::new(Sight::Faint, right, why);
+    }
     let effect = beyond(write + least - ahead, write);
     let why = "a program takes less than a tenth of a write and a flush";
     Truth::by_effect(effect, right, why)

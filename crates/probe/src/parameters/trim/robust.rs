@@ -169,7 +169,7 @@ impl Probe for Trim {
         let points: Vec<(f64, f64)> = (layout.lengths.iter())
             .filter_map(|len| Some((*len as f64, median(&at(record, PARAMETER, TRIM, *len))?)))
             .collect();
-        let slope = line::fit(&points).map(|line| line.slope.value * (1u64 << 30) as f64);
+        let slope = line::fit(&points).map(|line| line.slope.value.max(0.0) * (1u64 << 30) as f64);
         let figures = [
             ("ns_per_gib", slope),
             ("read_trimmed_ns", median(&reads.trimmed)),
