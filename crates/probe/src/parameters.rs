@@ -6,6 +6,7 @@ pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
 pub(crate) mod compression;
+pub(crate) mod fast_cache;
 pub(crate) mod flush;
 pub(crate) mod logical_block;
 pub(crate) mod prefetch;
@@ -34,6 +35,7 @@ macro_rules! for_each_parameter {
             RateLimit rate_limit,
             BandwidthLimit bandwidth_limit,
             Stalls stalls,
+            FastCache fast_cache,
             Flush flush,
             Trim trim,
             Compression compression,

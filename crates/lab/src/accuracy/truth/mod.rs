@@ -14,6 +14,7 @@ mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
 mod compression;
+mod fast_cache;
 mod flush;
 mod logical_block;
 mod prefetch;
