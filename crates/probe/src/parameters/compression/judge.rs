@@ -8,8 +8,8 @@ const DIFFERENT: f64 = 0.999;
 const EQUIVALENT: f64 = 0.95;
 /// The relative difference that does not matter.
 const MARGIN: f64 = 0.1;
-/// The media bytes of a content that shrinks, as a share of those of one that does not, are at most `.0`; those of one that
-/// does not shrink are at least `.1`.
+/// The media bytes for each byte of a content that shrinks are at most `.0`, and of one that does not at least `.1`: what
+/// does not shrink is programmed at least once.
 const MEDIA: (f64, f64) = (0.6, 0.8);
 
 /// Whether one content shrinks.
@@ -62,18 +62,16 @@ impl Pair<'_> {
     }
 }
 
-/// Decides about one content from its writes in order and at random places, its reads, and the media bytes of the content
-/// over those of one that does not shrink, where the drive shows them.
-pub(super) fn shrinks(pairs: [Pair<'_>; 3], media_ratio: Option<f64>) -> Shrinks {
-    let [long, small, _] = pairs.map(Pair::decide);
-    let writes = [long, small];
-    let faster = writes.contains(&Decision::Less);
-    let not_faster = |d: &Decision| matches!(d, Decision::NotDifferent | Decision::Greater);
-    let same = writes.iter().all(not_faster);
-    match media_ratio {
-        Some(ratio) if ratio <= MEDIA.0 => Shrinks::Yes,
-        Some(ratio) if ratio >= MEDIA.1 && faster => Shrinks::Contradicted,
-        Some(ratio) if ratio >= MEDIA.1 => Shrinks::No,
+/// Decides about one content from its writes in order and at random places, and from the media bytes for each byte of it
+/// and of one that does not shrink, where the drive shows them.
+pub(super) fn shrinks(pairs: [Pair<'_>; 2], media: Option<[f64; 2]>) -> Shrinks {
+    let [long, small] = pairs.map(Pair::decide);
+    let faster = [long, small].contains(&Decision::Less);
+    let same = matches!(long, Decision::NotDifferent | Decision::Greater);
+    match media {
+        Some([content, unique]) if content <= MEDIA.0 && unique >= MEDIA.1 => Shrinks::Yes,
+        Some([content, _]) if content >= MEDIA.1 && faster => Shrinks::Contradicted,
+        Some([content, _]) if content >= MEDIA.1 => Shrinks::No,
         _ if faster => Shrinks::Yes,
         _ if same => Shrinks::No,
         _ => Shrinks::Undecided,
@@ -92,7 +90,7 @@ mod tests {
             .collect()
     }
 
-    fn of(content: f64, spread: f64, media: Option<f64>, seed: u64) -> Shrinks {
+    fn of(content: f64, spread: f64, media: Option<[f64; 2]>, seed: u64) -> Shrinks {
         let [content, unique] = [
             times(content, spread, seed),
             times(1e8, spread, seed + 1000),
@@ -101,7 +99,7 @@ mod tests {
             content: &content,
             unique: &unique,
         };
-        shrinks([pair; 3], media)
+        shrinks([pair; 2], media)
     }
 
     #[test]
@@ -116,12 +114,12 @@ mod tests {
 
     #[test]
     fn the_counters_decide_where_the_link_is_the_limit() {
-        assert_eq!(of(1e8, 0.02, Some(0.01), 1), Shrinks::Yes);
-        assert_eq!(of(1e8, 0.4, Some(1.0), 1), Shrinks::No);
+        assert_eq!(of(1e8, 0.02, Some([0.01, 1.3]), 1), Shrinks::Yes);
+        assert_eq!(of(1e8, 0.4, Some([1.0, 2.0]), 1), Shrinks::No);
     }
 
     #[test]
     fn signals_that_disagree_are_said_to() {
-        assert_eq!(of(4e7, 0.1, Some(1.0), 1), Shrinks::Contradicted);
+        assert_eq!(of(4e7, 0.1, Some([1.0, 1.0]), 1), Shrinks::Contradicted);
     }
 }

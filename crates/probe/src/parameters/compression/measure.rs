@@ -22,6 +22,8 @@ const ROUNDS: u32 = 6;
 const BATCHES: [u32; 2] = [2, 5];
 /// The bytes of each content that are written between two looks at the drive's own log, at each level.
 const LOGGED: [u64; 2] = [32 << 20, 64 << 20];
+/// How often each content is written so.
+const LOGS: u32 = 3;
 
 /// A content with its series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +90,8 @@ impl Lengths {
     /// Returns the most that is written, in bytes.
     pub(super) fn bound(&self) -> u64 {
         let round = 2 * self.area() + WRITES * self.small;
-        3 * (u64::from(self.batches * ROUNDS) * round + 2 * self.logged)
+        3 * (u64::from(self.batches * ROUNDS) * round
+            + 2 * u64::from(LOGS) * (self.lead + self.logged))
     }
 }
 
@@ -145,26 +148,40 @@ fn make(io: &mut Io<'_>, arm: Arm, lengths: Lengths, at: (u64, u32)) -> Result<(
     Ok(())
 }
 
-/// The name of the step that writes a content between two looks at the drive's own log.
-pub(super) fn logged_name(arm: Arm) -> String {
-    format!("log {}", arm.long)
+/// The name of a step that writes a content between two looks at the drive's own log.
+fn logged_name(arm: Arm, round: u32) -> String {
+    format!("log {} {round}", arm.long)
 }
 
-/// Writes each content in order between two looks at the drive's own log, if it has one.
+/// The names of all such steps of a content.
+pub(super) fn logged_names(arm: Arm) -> impl Iterator<Item = String> {
+    (0..LOGS).map(move |round| logged_name(arm, round))
+}
+
+/// Writes each content in order between two looks at the drive's own log, if it counts media bytes. What comes before is of
+/// the same content, so that memory holds as much of it before as after.
 pub(super) fn logged(session: &mut Session<'_>, lengths: Lengths) -> Result<(), Stop> {
     let start = session.region().start;
-    for arm in ARMS {
-        session.step(PARAMETER, &logged_name(arm), |io| {
-            if io.log().and_then(|log| log.media_bytes_written).is_none() {
-                return Ok(());
-            }
-            io.payload(arm.payload);
-            io.write(start, lengths.logged)?;
-            io.flush()?;
-            io.log();
-            io.payload(Payload::Unique);
-            io.fill_sequential(start..start + lengths.logged)
-        })?;
+    for round in 0..LOGS {
+        // Each content follows each other one.
+        for arm in [0, 1, 2].map(|i| ARMS[(i + round as usize) % 3]) {
+            session.step(PARAMETER, &logged_name(arm, round), |io| {
+                if io.log().and_then(|log| log.media_bytes_written).is_none() {
+                    return Ok(());
+                }
+                io.payload(arm.payload);
+                if lengths.lead > 0 {
+                    io.write(start + lengths.logged, lengths.lead)?;
+                }
+                io.flush()?;
+                io.log();
+                io.write(start, lengths.logged)?;
+                io.flush()?;
+                io.log();
+                io.payload(Payload::Unique);
+                io.fill_sequential(start..start + lengths.logged + lengths.lead)
+            })?;
+        }
     }
     Ok(())
 }

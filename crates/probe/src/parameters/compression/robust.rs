@@ -5,9 +5,10 @@
 //! only the second.
 
 use super::judge::{Pair, Shrinks, shrinks};
-use super::measure::{ARMS, Arm, Lengths, PARAMETER, batch, logged, logged_name};
+use super::measure::{ARMS, Arm, Lengths, PARAMETER, batch, logged, logged_names};
 use crate::robust::prepare::prepare;
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
+use fathom_block::DriveLog;
 use fathom_stats::location::median;
 
 /// The batches before anything is decided.
@@ -24,20 +25,19 @@ fn times(record: &Record, arm: Arm) -> [Vec<f64>; 3] {
     [arm.long, arm.small, arm.read].map(of)
 }
 
-/// Returns the media bytes over the host bytes of a content, by the drive's own log.
+/// Returns the media bytes for each byte of a content, by the drive's own log: the least of all times. What a drive moves of
+/// its own (collection, folding) comes on top and differs.
 fn media(record: &Record, arm: Arm) -> Option<f64> {
-    let name = logged_name(arm);
-    let mut steps = record.steps.iter();
-    let step = steps.find(|step| step.parameter == PARAMETER && step.name == name)?;
-    let (first, last) = (step.logs.first()?, step.logs.get(1)?);
-    let media = last
-        .media_bytes_written?
-        .checked_sub(first.media_bytes_written?)?;
-    let host = match (first.host_bytes_written, last.host_bytes_written) {
-        (Some(first), Some(last)) => last.checked_sub(first)?,
-        _ => return None,
-    };
-    (host > 0).then(|| media as f64 / host as f64)
+    logged_names(arm)
+        .filter_map(|name| {
+            let mut steps = record.steps.iter();
+            let step = steps.find(|step| step.parameter == PARAMETER && step.name == name)?;
+            let (first, last) = (step.logs.get(1)?, step.logs.get(2)?);
+            let bytes = |of: fn(&DriveLog) -> Option<u64>| of(last)?.checked_sub(of(first)?);
+            let host = bytes(|log| log.host_bytes_written).filter(|host| *host > 0)?;
+            Some(bytes(|log| log.media_bytes_written)? as f64 / host as f64)
+        })
+        .reduce(f64::min)
 }
 
 /// Decides about repeated bytes and about zeros.
@@ -49,11 +49,8 @@ fn decided(record: &Record) -> [Shrinks; 2] {
             content: &content[i],
             unique: &unique[i],
         };
-        let [one, all] = [media(record, arm), media(record, ARMS[0])];
-        let ratio = one
-            .zip(all)
-            .map(|(one, all)| one / all.max(f64::MIN_POSITIVE));
-        shrinks([pair(0), pair(1), pair(2)], ratio)
+        let media = media(record, arm).zip(media(record, ARMS[0]));
+        shrinks([pair(0), pair(1)], media.map(|(one, all)| [one, all]))
     })
 }
 
