@@ -5,6 +5,9 @@
 pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
+pub(crate) mod compression;
+pub(crate) mod fast_cache;
+pub(crate) mod flush;
 pub(crate) mod indirection_unit;
 pub(crate) mod logical_block;
 pub(crate) mod map_reach;
@@ -17,6 +20,7 @@ pub(crate) mod read_buffer;
 pub(crate) mod read_unit;
 pub(crate) mod stalls;
 pub(crate) mod stripe_unit;
+pub(crate) mod trim;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
@@ -43,7 +47,11 @@ macro_rules! for_each_parameter {
             RateLimit rate_limit,
             BandwidthLimit bandwidth_limit,
             Stalls stalls,
+            Flush flush,
+            Trim trim,
+            Compression compression,
             IndirectionUnit indirection_unit,
+            FastCache fast_cache,
             OverProvisioning over_provisioning,
         }
     };

@@ -6,6 +6,7 @@
 //! | [`mod@separate`] | whether one sample is larger than another, by how much, or equivalent to it |
 //! | [`place`] | whether times depend on the place of an access |
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
+//! | [`mod@levels`] | the constant levels of a series: change points (PELT) |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
 //! | [`mod@knee`] | from where on a rising curve has levelled off |
@@ -25,6 +26,7 @@
 pub mod batches;
 pub mod knee;
 pub mod law;
+pub mod levels;
 pub mod line;
 pub mod location;
 pub mod multiples;

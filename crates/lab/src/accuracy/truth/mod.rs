@@ -13,6 +13,9 @@
 mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
+mod compression;
+mod fast_cache;
+mod flush;
 mod indirection_unit;
 mod logical_block;
 mod map_reach;
@@ -28,6 +31,7 @@ mod right;
 mod speeds;
 mod stalls;
 mod stripe_unit;
+mod trim;
 mod write_buffer;
 mod write_policy;
 
