@@ -1,7 +1,7 @@
 //! The steps that take the samples of the fast cache.
 
 use super::curve::{Drop, Piece, drop};
-use super::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
 use crate::record::{Level, Timed};
 use crate::{Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;

@@ -10,7 +10,7 @@ use super::curve::{Drop, Piece, drop, recovery};
 use super::measure::{
     EMPTY_STEP, Layout, PARAMETER, SHORT_STEP, again, again_step, filled, first, seconds, short,
 };
-use super::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::{size, time};
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
