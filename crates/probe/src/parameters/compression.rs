@@ -3,9 +3,14 @@
 mod judge;
 mod measure;
 mod robust;
+mod series;
 
 use crate::about::{Figure, Mark};
-use crate::{About, Look, Series, Unit};
+use crate::{About, Look, Unit};
+use series::{
+    READ_REPEATED, READ_UNIQUE, READ_ZEROS, REPEATED, SMALL_REPEATED, SMALL_UNIQUE, SMALL_ZEROS,
+    UNIQUE, ZEROS,
+};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Word,
@@ -19,19 +24,6 @@ pub(crate) const ABOUT: About = About {
     rules: &[],
     fits,
 };
-
-/// Long writes in order, with the flush after them, of bytes that occur nowhere else, of repeated pieces, and of zeros.
-pub(crate) const UNIQUE: Series = Series::new("unique");
-pub(crate) const REPEATED: Series = Series::new("repeated");
-pub(crate) const ZEROS: Series = Series::new("zeros");
-/// Small writes at random places, in the same way.
-pub(crate) const SMALL_UNIQUE: Series = Series::new("small_unique");
-pub(crate) const SMALL_REPEATED: Series = Series::new("small_repeated");
-pub(crate) const SMALL_ZEROS: Series = Series::new("small_zeros");
-/// Reads of what was written.
-pub(crate) const READ_UNIQUE: Series = Series::new("read_unique");
-pub(crate) const READ_REPEATED: Series = Series::new("read_repeated");
-pub(crate) const READ_ZEROS: Series = Series::new("read_zeros");
 
 fn fits(look: &Look) -> Result<(), &'static str> {
     match look.read_only {

@@ -3,9 +3,11 @@
 mod curve;
 mod measure;
 mod robust;
+mod series;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Series, Unit};
+use crate::{About, Look, Unit};
+use series::{AFTER, EMPTY, HALF, NEARLY};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -19,23 +21,6 @@ pub(crate) const ABOUT: About = About {
     rules: &[],
     fits,
 };
-
-/// Pieces of a fill in sequence: of an empty drive, and again.
-pub(crate) const EMPTY: Series = Series::new("empty");
-pub(crate) const AGAIN: Series = Series::new("again");
-/// Pieces that follow after a pause of an exhausted cache, by the length of the pause in seconds.
-pub(crate) const AFTER: [Series; 4] = [
-    Series::new("after_1_s"),
-    Series::new("after_10_s"),
-    Series::new("after_60_s"),
-    Series::new("after_600_s"),
-];
-/// Pieces from half full and from nearly full on.
-pub(crate) const HALF: Series = Series::new("half_full");
-pub(crate) const NEARLY: Series = Series::new("nearly_full");
-/// Reads of the slow pieces at once, and after a pause.
-pub(crate) const READ_HOT: Series = Series::new("read_hot");
-pub(crate) const READ_COOL: Series = Series::new("read_cool");
 
 fn fits(look: &Look) -> Result<(), &'static str> {
     match () {

@@ -3,9 +3,11 @@
 mod judge;
 mod measure;
 mod robust;
+mod series;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Series, Unit};
+use crate::{About, Look, Unit};
+use series::{CLEAN, DIRTY, FUA, PLAIN};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Nanoseconds,
@@ -19,15 +21,6 @@ pub(crate) const ABOUT: About = About {
     rules: &[],
     fits,
 };
-
-/// Flushes with nothing to write.
-pub(crate) const CLEAN: Series = Series::new("clean");
-/// Flushes after a write of `x` bytes.
-pub(crate) const DIRTY: Series = Series::new("dirty");
-/// Small writes without a flush.
-pub(crate) const PLAIN: Series = Series::new("plain");
-/// The same writes with forced unit access.
-pub(crate) const FUA: Series = Series::new("fua");
 
 fn fits(look: &Look) -> Result<(), &'static str> {
     match look.read_only {

@@ -2,9 +2,11 @@
 
 mod measure;
 mod robust;
+mod series;
 
 use crate::about::{Figure, Mark};
-use crate::{About, Look, Series, Unit};
+use crate::{About, Look, Unit};
+use series::{DURING, INTO_TRIMMED, INTO_WRITTEN, QUIET, TRIM, TRIMMED, TRIMMED_LATER, WRITTEN};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Nanoseconds,
@@ -18,19 +20,6 @@ pub(crate) const ABOUT: About = About {
     rules: &[],
     fits,
 };
-
-/// A TRIM of `x` bytes that were written before.
-pub(crate) const TRIM: Series = Series::new("trim");
-/// Reads of a trimmed place, the same after a pause, and reads of a written place.
-pub(crate) const TRIMMED: Series = Series::new("trimmed");
-pub(crate) const TRIMMED_LATER: Series = Series::new("trimmed_later");
-pub(crate) const WRITTEN: Series = Series::new("written");
-/// Reads with nothing else going on, and with TRIMs in between.
-pub(crate) const QUIET: Series = Series::new("quiet");
-pub(crate) const DURING: Series = Series::new("during");
-/// Small random writes into a trimmed and into a written place, with the flush after them.
-pub(crate) const INTO_TRIMMED: Series = Series::new("into_trimmed");
-pub(crate) const INTO_WRITTEN: Series = Series::new("into_written");
 
 fn fits(look: &Look) -> Result<(), &'static str> {
     match () {

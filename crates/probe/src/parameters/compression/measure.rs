@@ -1,6 +1,6 @@
 //! The steps that take the samples of the compression.
 
-use super::{
+use super::series::{
     READ_REPEATED, READ_UNIQUE, READ_ZEROS, REPEATED, SMALL_REPEATED, SMALL_UNIQUE, SMALL_ZEROS,
     UNIQUE, ZEROS,
 };
@@ -105,7 +105,7 @@ pub(super) fn batch(session: &mut Session<'_>, lengths: Lengths, number: u32) ->
             let mut arms = ARMS;
             io.rng.shuffle(&mut arms);
             for (arm, area) in arms.iter().zip(areas) {
-                make(io, *arm, lengths, (area, number * ROUNDS + round))?;
+                make(io, *arm, lengths, area, number * ROUNDS + round)?;
             }
             for area in areas {
                 io.fill_sequential(area..area + lengths.area())?;
@@ -122,8 +122,7 @@ fn areas(io: &mut Io<'_>, space: &Space, len: u64) -> [u64; 3] {
     [0, 1, 2].map(|i| space.region.start + (first + i).min(slots.max(1) - 1) * len)
 }
 
-fn make(io: &mut Io<'_>, arm: Arm, lengths: Lengths, at: (u64, u32)) -> Result<(), Stop> {
-    let (area, rep) = at;
+fn make(io: &mut Io<'_>, arm: Arm, lengths: Lengths, area: u64, rep: u32) -> Result<(), Stop> {
     io.flush()?;
     io.payload(arm.payload);
     if lengths.lead > 0 {

@@ -1,7 +1,7 @@
 //! The steps that take the samples of the fast cache.
 
 use super::curve::{Drop, Piece, drop};
-use super::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
 use crate::record::{Level, Timed};
 use crate::{Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;
@@ -25,6 +25,8 @@ const PAUSES: [Dur; 4] = [
     Dur::ms(60_000),
     Dur::ms(600_000),
 ];
+/// The fills of the first pauses begin further on.
+const SHIFTED: usize = 2;
 /// The longest TRIM.
 const TRIM_MAX: u64 = 1 << 30;
 /// A fill ends when so many pieces have been slow, and at least half as many as came before.
@@ -187,7 +189,8 @@ pub(super) fn again_step(pause: usize) -> String {
     format!("again {}", seconds(pause))
 }
 
-/// Fills an empty drive beyond its cache, pauses, and goes on.
+/// Fills an empty drive beyond its cache, pauses, and goes on. The first fills begin elsewhere: a cache ends after as many
+/// bytes anywhere, a slow part of the drive begins at its address.
 pub(super) fn again(
     session: &mut Session<'_>,
     layout: &Layout,
@@ -196,9 +199,15 @@ pub(super) fn again(
 ) -> Result<(), Stop> {
     let whole = size + size / 8 + SLOW_MIN as u64 * layout.piece;
     let whole = whole.next_multiple_of(layout.piece);
+    let room = layout.bytes().saturating_sub(whole) / 2;
+    let shift = match pause < SHIFTED {
+        true => room.min(layout.bytes() / 4) / layout.piece * layout.piece,
+        false => 0,
+    };
     session.step(PARAMETER, &again_step(pause), |io| {
         empty(io, layout, layout.settle())?;
         let Range { start, end } = layout.region;
+        let start = start + shift;
         let middle = end.min(start + whole);
         fill(io, layout, start..middle, AGAIN, false)?;
         io.idle(PAUSES[pause])?;

@@ -1,15 +1,16 @@
 //! The size of the fast cache: the bytes of a fill in sequence after which its speed drops, on an empty drive.
 //!
 //! A drop alone is no cache. Each piece ends with a flush, so a write buffer of megabytes makes no piece faster; where memory
-//! may be protected, the first 64 MiB do not count. The drive is trimmed first, so collection has nothing to move. The drop must come again after as many bytes once the drive has rested.
-//! Heat and a limit of bytes in front of a volume drop as well, and also slow down reads; if reads of the slow pieces are
-//! faster after a pause, the drive is trimmed and filled again at once: a cache is then empty, and a hot drive still hot.
+//! may be protected, the first 64 MiB do not count. The drive is trimmed first, so collection has nothing to move. The drop
+//! must come again after as many bytes once the drive has rested, also from another address on. Heat and a limit of bytes in
+//! front of a volume drop as well, and also slow down reads; if reads of the slow pieces are faster after a pause, the drive
+//! is trimmed and filled again at once: a cache is then empty, and a hot drive still hot.
 
 use super::curve::{Drop, Piece, drop, recovery};
 use super::measure::{
     EMPTY_STEP, Layout, PARAMETER, SHORT_STEP, again, again_step, filled, first, seconds, short,
 };
-use super::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::{size, time};
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
@@ -68,8 +69,14 @@ fn given_back(record: &Record, layout: &Layout, found: &Drop) -> Vec<(f64, f64)>
         .pauses()
         .filter_map(|pause| {
             let fill = pieces(record, &again_step(pause), AFTER[pause]);
-            let share = found.fast_bytes(&fill) / found.bytes.max(1.0);
-            (!fill.is_empty()).then(|| (seconds(pause), share.min(1.0)))
+            let (fast, share) = (
+                found.fast_bytes(&fill),
+                found.fast_bytes(&fill) / found.bytes,
+            );
+            let all: f64 = fill.iter().map(|piece| piece.bytes).sum();
+            // A fill that ends while it is fast tells only the least.
+            let told = fast < all || share >= 1.0;
+            told.then(|| (seconds(pause), share.min(1.0)))
         })
         .collect()
 }

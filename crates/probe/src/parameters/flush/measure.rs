@@ -1,6 +1,6 @@
 //! The steps that take the samples of the flush.
 
-use super::{CLEAN, DIRTY, FUA, PLAIN};
+use super::series::{CLEAN, DIRTY, FUA, PLAIN};
 use crate::record::Level;
 use crate::{Io, Parameter, Session, Space, Stop};
 

@@ -6,7 +6,7 @@
 
 use super::judge::{Costs, Seen, beyond, costs, per_byte};
 use super::measure::{PARAMETER, batch, batch_bytes, batches, sizes};
-use super::{CLEAN, DIRTY, FUA, PLAIN};
+use super::series::{CLEAN, DIRTY, FUA, PLAIN};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::at;
 use crate::robust::size::{size, time};

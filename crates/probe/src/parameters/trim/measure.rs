@@ -1,6 +1,8 @@
 //! The steps that take the samples of the TRIM. Each fills again what it has trimmed.
 
-use super::{DURING, INTO_TRIMMED, INTO_WRITTEN, QUIET, TRIM, TRIMMED, TRIMMED_LATER, WRITTEN};
+use super::series::{
+    DURING, INTO_TRIMMED, INTO_WRITTEN, QUIET, TRIM, TRIMMED, TRIMMED_LATER, WRITTEN,
+};
 use crate::record::{Level, Timed};
 use crate::session::Ask;
 use crate::{Io, Parameter, Series, Session, Space, Stop};
@@ -214,7 +216,7 @@ pub(super) fn rewrites(session: &mut Session<'_>, layout: &Layout) -> Result<(),
             let mut arms = [(areas[0], INTO_TRIMMED), (areas[1], INTO_WRITTEN)];
             io.rng.shuffle(&mut arms);
             for (area, series) in arms {
-                scatter(io, layout, area, (series, rep))?;
+                scatter(io, layout, area, series, rep)?;
             }
             for area in areas {
                 io.fill_sequential(area..area + layout.area())?;
@@ -224,8 +226,13 @@ pub(super) fn rewrites(session: &mut Session<'_>, layout: &Layout) -> Result<(),
     })
 }
 
-fn scatter(io: &mut Io<'_>, layout: &Layout, area: u64, of: (Series, u32)) -> Result<(), Stop> {
-    let (series, rep) = of;
+fn scatter(
+    io: &mut Io<'_>,
+    layout: &Layout,
+    area: u64,
+    series: Series,
+    rep: u32,
+) -> Result<(), Stop> {
     let mut places: Vec<u64> = (0..layout.area() / layout.small).collect();
     io.rng.shuffle(&mut places);
     io.flush()?;

@@ -6,7 +6,9 @@
 //! pass it on in larger pieces only.
 
 use super::measure::{Layout, PARAMETER, during, lengths, reads, rewrites};
-use super::{DURING, INTO_TRIMMED, INTO_WRITTEN, QUIET, TRIM, TRIMMED, TRIMMED_LATER, WRITTEN};
+use super::series::{
+    DURING, INTO_TRIMMED, INTO_WRITTEN, QUIET, TRIM, TRIMMED, TRIMMED_LATER, WRITTEN,
+};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::at;
 use crate::robust::size::{size, time};
