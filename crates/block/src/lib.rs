@@ -20,15 +20,17 @@ mod log;
 pub mod program;
 pub mod simulated;
 mod subject;
+mod tag;
 pub mod zoned;
 
 pub use access::Access;
 pub use contract::{
-    Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Payload, Request, RequestId, Tag,
+    Busy, Completion, Contents, Device, DeviceInfo, IoError, Op, Request, RequestId,
 };
 pub use devices::{NullDevice, RamDevice, ZonedRam};
 pub use error_kind::IoErrorKind;
 pub use layers::{Faulty, Limited, Narrow, Noisy};
 pub use log::DriveLog;
 pub use subject::{DriveStats, Given, QueueWork, Subject, Wear};
+pub use tag::{Payload, Tag};
 pub use zoned::{Zone, ZoneAction, ZoneState, Zoned};

@@ -8,7 +8,7 @@
 //! `SEQUENTIAL_READ`, `MISS`, `HIT`, `EMPTY_BUFFER`, `FULL_BUFFER`, `FLUSH_AFTER`, `SCATTERED`, `CONSECUTIVE`, `REWRITE`,
 //! `DISTINCT`, `PLACE`, `ACROSS`, `STREAM_ACROSS`, `STREAM_WITHIN` and others. A custom step makes its requests through
 //! [`Io`], one after the other or several in flight ([`Io::read_queued`]). [`Io::serve`] times each request of a closed or
-//! open loop, for [`Io::sample_served`]; [`Io::payload`] and [`Io::write_through`] set the mode of writes; [`Io::log`] asks
+//! open loop, for [`Io::sample_served`] and [`Io::sample_rate`]; [`Io::sample_host`] keeps the host's processor time; [`Io::payload`] and [`Io::write_through`] set the mode of writes; [`Io::log`] asks
 //! for the drive's own log.
 //!
 //! ```

@@ -5,10 +5,8 @@ mod take;
 
 use crate::about::{Figure, Mark, X};
 use crate::robust::blank::NOTHING;
-use crate::{About, Look, Series, Unit};
-
-/// A read at a random place of the span `x`.
-pub(crate) const SPANNED: Series = Series::new("spanned");
+use crate::{About, Look, Unit};
+use take::SPANNED;
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,

@@ -6,19 +6,9 @@ pub(crate) mod take;
 
 use crate::about::{Figure, Mark, X};
 use crate::robust::blank::{NOTHING, NOTHING_PAIR};
-use crate::{About, Look, Series, Unit};
-
-/// A read at a random place, alone.
-pub(crate) const SOLO: Series = Series::new("solo");
-/// A read of twice the length at a random place, alone.
-pub(crate) const LONG: Series = Series::new("solo_of_two");
-/// Two reads at random places at once, until both are served.
-pub(crate) const PAIR: Series = Series::new("pair");
-/// A read of a place, and the same read again.
-pub(crate) const FIRST: Series = Series::new("first");
-pub(crate) const SECOND: Series = Series::new("second");
-/// A read `x` bytes below one that was just read.
-pub(crate) const BELOW: Series = Series::new("below");
+use crate::{About, Look, Unit};
+pub(crate) use take::{BELOW, LONG};
+use take::{FIRST, PAIR, SECOND, SOLO};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Count,

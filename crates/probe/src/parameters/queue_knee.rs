@@ -4,18 +4,8 @@ mod robust;
 mod take;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Series, Unit};
-
-/// A single read, for its latency.
-pub(crate) const ALONE: Series = Series::new("alone");
-/// The rate of a closed loop at depth `x`; the same at depths around the knee.
-pub(crate) const CLOSED: Series = Series::new("closed_loop");
-/// The processor time of the host during a closed loop at depth `x`.
-pub(crate) const HOST: Series = Series::new("host_time");
-/// Reads of a closed loop at the knee.
-pub(crate) const AT_KNEE: Series = Series::new("at_knee");
-/// Reads that are due at random times, at `x` percent of the rate at the knee.
-pub(crate) const OPEN: Series = Series::new("open_loop");
+use crate::{About, Look, Unit};
+use take::{ALONE, AT_KNEE, CLOSED, OPEN};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Count,

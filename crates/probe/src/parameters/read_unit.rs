@@ -5,10 +5,8 @@ mod take;
 
 use crate::about::{Figure, Mark, X};
 use crate::parameters::stripe_unit::{INSIDE, SIDES};
-use crate::{About, Look, Series, Unit};
-
-/// A read of two blocks across an odd multiple of `x`.
-pub(crate) const STRADDLE: Series = Series::new("straddle");
+use crate::{About, Look, Unit};
+use take::STRADDLE;
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,

@@ -4,12 +4,8 @@ pub(crate) mod robust;
 pub(crate) mod take;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Parameter, Series, Unit};
-
-/// Two reads at once on both sides of a multiple of `x`.
-pub(crate) const SIDES: Series = Series::new("both_sides");
-/// Two reads at once within units of `x` bytes.
-pub(crate) const INSIDE: Series = Series::new("inside");
+use crate::{About, Parameter, Unit};
+pub(crate) use take::{INSIDE, SIDES};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,

@@ -5,8 +5,8 @@
 //! flash; hits of the map take longer, by a read of the flash. A cache is therefore taken for the map only if the reads
 //! within its reach take longer than reads of nothing.
 
-use super::SPANNED;
 use super::take;
+use super::take::SPANNED;
 use crate::robust::blank::NOTHING;
 use crate::robust::samples::{at, sizes};
 use crate::robust::size::size;

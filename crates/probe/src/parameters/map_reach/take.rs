@@ -1,10 +1,12 @@
 //! The steps that take the samples of the map's reach: random reads over spans of growing length.
 
-use super::SPANNED;
 use crate::robust::blank;
 use crate::robust::prepare::prepare;
-use crate::{Ask, Io, Level, Parameter, Session, Space, Stop};
+use crate::{Ask, Io, Level, Parameter, Series, Session, Space, Stop};
 use std::ops::Range;
+
+/// A read at a random place of the span `x`.
+pub(super) const SPANNED: Series = Series::new("spanned");
 
 const PARAMETER: Parameter = Parameter::MapReach;
 /// The length of a read, in bytes, if the logical block is not longer.

@@ -7,7 +7,7 @@
 //! the two, corrected by the shares of either distribution above it (Rogan and Gladen, "Estimating prevalence from the
 //! results of a screening test", American Journal of Epidemiology 107(1), 1978).
 
-use super::{LONG, PAIR, SOLO};
+use super::take::{LONG, PAIR, SOLO};
 use crate::robust::blank::{NOTHING, NOTHING_PAIR};
 use crate::{Parameter, Record, Series};
 use fathom_base::Rng;

@@ -9,7 +9,8 @@
 //! the parallelism is not identifiable.
 
 use super::collide::{Blind, Pairs, pairs, random, times};
-use super::{FIRST, SECOND, take};
+use super::take;
+use super::take::{FIRST, SECOND};
 use crate::robust::blank::NOTHING;
 use crate::robust::prepare::prepare;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};

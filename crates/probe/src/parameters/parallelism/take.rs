@@ -1,8 +1,19 @@
 //! The steps that take the samples of the parallelism: reads of nothing, lone reads and pairs of reads.
 
-use super::{BELOW, FIRST, LONG, PAIR, SECOND, SOLO};
 use crate::robust::blank::{self, pair};
-use crate::{Ask, Io, Level, Parameter, Session, Space, Stop};
+use crate::{Ask, Io, Level, Parameter, Series, Session, Space, Stop};
+
+/// A read at a random place, alone.
+pub(crate) const SOLO: Series = Series::new("solo");
+/// A read of twice the length at a random place, alone.
+pub(crate) const LONG: Series = Series::new("solo_of_two");
+/// Two reads at random places at once, until both are served.
+pub(crate) const PAIR: Series = Series::new("pair");
+/// A read of a place, and the same read again.
+pub(crate) const FIRST: Series = Series::new("first");
+pub(crate) const SECOND: Series = Series::new("second");
+/// A read `x` bytes below one that was just read.
+pub(crate) const BELOW: Series = Series::new("below");
 
 const PARAMETER: Parameter = Parameter::Parallelism;
 /// The reads of nothing, and the pairs of a round.
@@ -52,7 +63,7 @@ fn alone(
     io: &mut Io<'_>,
     at: u64,
     block: u64,
-    series: super::Series,
+    series: Series,
     x: u64,
     rep: u32,
 ) -> Result<(), Stop> {

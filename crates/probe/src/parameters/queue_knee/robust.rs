@@ -12,7 +12,7 @@
 //! there is no answer.
 
 use super::take::{self, Found, depths};
-use super::{ALONE, AT_KNEE, CLOSED, HOST, OPEN};
+use super::take::{ALONE, AT_KNEE, CLOSED, HOST, OPEN};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Sample, Session, Space, Stop, Value};

@@ -1,10 +1,20 @@
 //! The steps that take the samples of the queue's knee: closed loops of many depths, then the depth that was found, and
 //! reads that are due at random times.
 
-use super::{ALONE, AT_KNEE, CLOSED, HOST, OPEN};
 use crate::robust::blank::SETTLE;
-use crate::{Ask, Io, Level, Parameter, Served, Session, Space, Stop};
+use crate::{Ask, Io, Level, Parameter, Series, Served, Session, Space, Stop};
 use fathom_base::Dur;
+
+/// A single read, for its latency.
+pub(super) const ALONE: Series = Series::new("alone");
+/// The rate of a closed loop at depth `x`; the same at depths around the knee.
+pub(super) const CLOSED: Series = Series::new("closed_loop");
+/// The processor time of the host during a closed loop at depth `x`.
+pub(super) const HOST: Series = Series::new("host_time");
+/// Reads of a closed loop at the knee.
+pub(super) const AT_KNEE: Series = Series::new("at_knee");
+/// Reads that are due at random times, at `x` percent of the rate at the knee.
+pub(super) const OPEN: Series = Series::new("open_loop");
 
 const PARAMETER: Parameter = Parameter::QueueKnee;
 /// The length of a read, in bytes, if the logical block is not longer.

@@ -9,7 +9,8 @@
 //! The reads are at random places and in random order, so that neither read-ahead nor a memory helps; the lines of a memory
 //! for reads are measured as for the stripe unit.
 
-use super::{STRADDLE, take};
+use super::take;
+use super::take::STRADDLE;
 use crate::parameters::parallelism::collide::{Blind, Pairs, flash_ns, pairs, random, times};
 use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::{LONG, take as reads};

@@ -1,8 +1,10 @@
 //! The steps that take the samples of the read unit: reads across multiples of many sizes.
 
-use super::STRADDLE;
 use crate::parameters::stripe_unit::take::Near;
-use crate::{Ask, Session, Stop};
+use crate::{Ask, Series, Session, Stop};
+
+/// A read of two blocks across an odd multiple of `x`.
+pub(crate) const STRADDLE: Series = Series::new("straddle");
 
 /// The area that is written in order, in bytes, and the longest unit that is looked for.
 pub(crate) const AREA: u64 = 256 << 20;

@@ -9,7 +9,7 @@
 //! units of at least two lines can be found.
 
 use super::take::{self, Near};
-use super::{INSIDE, SIDES};
+use super::take::{INSIDE, SIDES};
 use crate::parameters::parallelism::BELOW;
 use crate::parameters::parallelism::collide::{Pairs, pairs, random, times};
 use crate::parameters::parallelism::robust::{blinded, mapped};

@@ -1,8 +1,12 @@
 //! The steps that take the samples of the stripe unit: pairs of neighbouring reads around multiples of many sizes.
 
-use super::{INSIDE, SIDES};
 use crate::robust::blank::{SETTLE, pair};
 use crate::{Io, Level, Parameter, Series, Session, Space, Stop};
+
+/// Two reads at once on both sides of a multiple of `x`.
+pub(crate) const SIDES: Series = Series::new("both_sides");
+/// Two reads at once within units of `x` bytes.
+pub(crate) const INSIDE: Series = Series::new("inside");
 
 /// The area that is written in order, in bytes.
 const AREA: [u64; 2] = [256 << 20, 1 << 30];
