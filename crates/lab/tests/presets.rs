@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use crate::cases;
-use fathom_block::Device as _;
+use fathom_block::{Device as _, Limited};
 use fathom_lab::accuracy::{self, Outcome, score};
 use fathom_probe::run::{Announcement, RunConfig, announce, run, solve};
 use fathom_probe::session::Unobserved;
@@ -220,6 +220,106 @@ const TRUTH: &[(&str, [Truth; 7])] = &[
     ),
 ];
 
+/// The same for the classes of today. What the papers do not measure is judged by the rules, as above.
+const CLASSES: &[(&str, [Truth; 7])] = &[
+    (
+        "tlc-dram",
+        [
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(16 * MIB),
+            NotThere,
+            Is("cache"),
+        ],
+    ),
+    (
+        "tlc-dramless",
+        [
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(MIB),
+            NotThere,
+            Is("cache"),
+        ],
+    ),
+    (
+        "tlc-enterprise",
+        [
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(16 * MIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "qlc-16k",
+        [
+            Size(16 * KIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(16 * MIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "qlc-64k",
+        [
+            Size(64 * KIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(16 * MIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+    (
+        "sd-card",
+        [
+            Size(32 * KIB),
+            Size(4 * MIB),
+            Size(4 * MIB),
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+        ],
+    ),
+    (
+        "emmc",
+        [
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(512 * KIB),
+            NotThere,
+            Is("cache"),
+        ],
+    ),
+    (
+        "cloud-volume",
+        [
+            NotThere,
+            NotThere,
+            NotThere,
+            NotThere,
+            Size(16 * MIB),
+            NotThere,
+            Is("buffer"),
+        ],
+    ),
+];
+
 /// Returns a description of each wrong answer.
 fn wrong(spec: &Spec, told: &[Truth; 7], answers: &[(Parameter, Estimate)]) -> Vec<String> {
     let judged = answers.iter().filter_map(|(parameter, answer)| {
@@ -259,7 +359,8 @@ fn agrees(truth: Truth, estimate: &Estimate) -> bool {
 }
 
 fn probe(spec: &Spec, seed: u64) -> Vec<(Parameter, Estimate)> {
-    let mut drive = Ssd::new(spec, seed).unwrap();
+    let drive = Ssd::new(spec, seed).unwrap();
+    let mut drive = Limited::new(drive, spec.limit.as_ref());
     let config = RunConfig {
         seed,
         ..RunConfig::default()
@@ -290,16 +391,26 @@ fn spec(name: &str) -> Spec {
 
 #[test]
 fn every_preset_has_a_truth() {
-    let named: Vec<&str> = TRUTH.iter().map(|(name, _)| *name).collect();
-    let presets: Vec<&str> = presets::PRESETS.iter().map(|p| p.name).collect();
-    assert_eq!(named, presets);
+    for (truth, list) in [(TRUTH, presets::PRESETS), (CLASSES, presets::CLASSES)] {
+        let named: Vec<&str> = truth.iter().map(|(name, _)| *name).collect();
+        let presets: Vec<&str> = list.iter().map(|p| p.name).collect();
+        assert_eq!(named, presets);
+    }
 }
 
 #[test]
 fn planted_values_are_found_and_missing_ones_are_not() {
     // The long form is the campaign of docs/accuracy.md.
-    let seeds = cases(1, 20);
-    let runs: Vec<(&str, [Truth; 7], u64)> = TRUTH
+    judge(TRUTH, cases(1, 20));
+}
+
+#[test]
+fn classes_of_today_are_probed_as_well() {
+    judge(CLASSES, cases(1, 20));
+}
+
+fn judge(table: &[(&str, [Truth; 7])], seeds: u64) {
+    let runs: Vec<(&str, [Truth; 7], u64)> = table
         .iter()
         .flat_map(|(name, truth)| (1..=seeds).map(move |seed| (*name, *truth, seed)))
         .collect();
