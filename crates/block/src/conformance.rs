@@ -9,11 +9,14 @@
 //! observable. A `wait` that never returns hangs the suite too.
 
 mod breach;
+mod content;
 mod driver;
 mod options;
 mod random;
 mod rules;
 mod verdict;
+mod zone_shadow;
+mod zones;
 
 pub use breach::{Breach, Violation};
 pub use options::{Options, Report};
@@ -24,6 +27,14 @@ use driver::Driver;
 /// One part of the suite.
 type Rule<D> = fn(&mut Driver<'_, D>) -> Result<(), Breach>;
 
+/// The devices that a rule is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Devices {
+    All,
+    Ordinary,
+    Zoned,
+}
+
 /// Checks whether `make` creates a conforming device. Every rule gets a device of its own; these may share one medium,
 /// one after the other.
 ///
@@ -33,19 +44,29 @@ pub fn check<D: Device>(
     make: &mut dyn FnMut() -> D,
     options: &Options,
 ) -> Result<Report, Violation> {
-    let rules: [(&'static str, Rule<D>); 8] = [
-        ("clock", rules::clock),
-        ("queue", rules::queue),
-        ("refusals", rules::refusals),
-        ("order", rules::order),
-        ("bytes", rules::bytes),
-        ("flush", rules::flush),
-        ("trim", rules::trim),
-        ("random", random::random),
+    let rules: [(&'static str, Devices, Rule<D>); 11] = [
+        ("clock", Devices::All, rules::clock),
+        ("queue", Devices::All, rules::queue),
+        ("refusals", Devices::All, rules::refusals),
+        ("order", Devices::All, rules::order),
+        ("bytes", Devices::Ordinary, rules::bytes),
+        ("flush", Devices::All, rules::flush),
+        ("trim", Devices::Ordinary, rules::trim),
+        ("random", Devices::Ordinary, random::random),
+        ("zones", Devices::Zoned, zones::states),
+        ("zone limits", Devices::Zoned, zones::limits),
+        ("random zones", Devices::Zoned, zones::random),
     ];
     let mut report = Report::default();
-    for (part, (name, rule)) in (1..).zip(rules) {
+    for (part, (name, devices, rule)) in (1..).zip(rules) {
         let mut driver = Driver::new(make(), options, part, &mut report);
+        let other = match driver.info.zoned {
+            Some(_) => Devices::Ordinary,
+            None => Devices::Zoned,
+        };
+        if devices == other {
+            continue;
+        }
         let outcome = driver
             .check_region()
             .and_then(|()| rule(&mut driver))

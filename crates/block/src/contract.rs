@@ -12,9 +12,12 @@
 //! - Data is optional: a device that stores no bytes completes a read with `data: None`.
 //! - `Flush` completes once every write that had completed before its submission is durable.
 //! - Host CPU time is zero in a model, unless a layer charges it (`fathom_platform::Charged`).
+//! - Requests to a zoned device change the states of its zones in order of submission ([`crate::zoned`]).
 //! - A model's time is limited ([`Time::END`]). A request that would end later fails with [`IoErrorKind::EndOfTime`].
 
+use crate::error_kind::IoErrorKind;
 use crate::log::DriveLog;
+use crate::zoned::{Zone, ZoneAction, Zoned};
 use fathom_base::{Dur, Time, defaults};
 use std::fmt;
 use std::ops::Range;
@@ -34,6 +37,19 @@ pub enum Op {
     Flush,
     /// Tell the device that `len` bytes are no longer needed.
     Trim,
+    /// Write `len` bytes at the write pointer of the zone that starts at `offset`; [`Completion::placed`] tells where that
+    /// was. Zoned devices only.
+    Append,
+    /// Change the state of the zone of `len` bytes that starts at `offset`. Zoned devices only.
+    Zone(ZoneAction),
+}
+
+impl Op {
+    /// Returns true if the request brings data to the device.
+    #[inline]
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::Append)
+    }
 }
 
 /// The origin and mode of a request, for schedulers above the device.
@@ -49,6 +65,10 @@ pub struct Tag {
     pub direct: bool,
     /// The content of a write without bytes.
     pub payload: Payload,
+    /// The placement handle of a write (NVMe Flexible Data Placement, TP4146), below [`DeviceInfo::placement_handles`]:
+    /// writes with different handles go to different reclaim units. As the specification says, an unknown handle is not an
+    /// error: it counts as 0.
+    pub placement: u16,
 }
 
 /// The content of a write that carries no bytes. A drive that compresses or deduplicates distinguishes them.
@@ -73,7 +93,7 @@ pub struct Request {
     /// Start, in bytes; a multiple of [`DeviceInfo::logical_block_bytes`].
     pub offset: u64,
     /// Length, in bytes; a multiple of [`DeviceInfo::logical_block_bytes`], at most
-    /// [`DeviceInfo::max_request_bytes`] for reads and writes.
+    /// [`DeviceInfo::max_request_bytes`] for reads and writes, and [`Zoned::max_append_bytes`] for appends.
     pub len: u64,
     /// Origin and mode.
     pub tag: Tag,
@@ -123,6 +143,8 @@ pub struct Completion {
     pub completed: Time,
     /// The result.
     pub result: Result<(), IoError>,
+    /// Where an append has placed its first byte, in bytes from the start of the device; 0 for any other request.
+    pub placed: u64,
     /// The bytes of a read, if the device stores bytes.
     pub data: Option<Box<[u8]>>,
 }
@@ -141,6 +163,7 @@ impl Completion {
             submitted: times.start,
             completed: times.end,
             result,
+            placed: 0,
             data,
         }
     }
@@ -149,38 +172,6 @@ impl Completion {
     pub fn latency(&self) -> Dur {
         self.completed.since(self.submitted)
     }
-}
-
-/// The reason why a request failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IoErrorKind {
-    /// The offset or the length is not a multiple of the logical block, or the length is zero or over the limit.
-    #[error("not a positive multiple of the logical block within the request limit")]
-    Misaligned,
-    /// The range ends past the end of the device.
-    #[error("past the end of the device")]
-    OutOfRange,
-    /// The device does not support the operation.
-    #[error("not supported by the device")]
-    Unsupported,
-    /// The medium failed.
-    #[error("the medium failed")]
-    Medium,
-    /// No space is left on the storage below.
-    #[error("no space left")]
-    NoSpace,
-    /// The device went away.
-    #[error("the device went away")]
-    Gone,
-    /// The device is read-only.
-    #[error("the device is open for reading only")]
-    ReadOnly,
-    /// The request would end after [`Time::END`], where a model's clock stops.
-    #[error("ends later than simulated time, which lasts for 500 years")]
-    EndOfTime,
-    /// Any other failure, with the error number of the operating system.
-    #[error("operating system error {0}")]
-    Os(i32),
 }
 
 /// The error of a failed request.
@@ -204,6 +195,8 @@ impl fmt::Display for Op {
             Op::Write => "write",
             Op::Flush => "flush",
             Op::Trim => "trim",
+            Op::Append => "zone append",
+            Op::Zone(action) => action.name(),
         })
     }
 }
@@ -240,11 +233,18 @@ defaults! {
         pub modelled: bool = true,
         /// True if the device has a head that seeks, `None` if unknown: `queue/rotational` of Linux.
         pub rotational: Option<bool> = None,
+        /// The zones, if the device is zoned.
+        pub zoned: Option<Zoned> = None,
+        /// Number of placement handles of writes ([`Tag::placement`]); 0 or 1 if all writes are placed alike.
+        pub placement_handles: u16 = 0,
+        /// Size of a reclaim unit, which holds data of one placement handle, in bytes; 0 if unknown.
+        pub reclaim_unit_bytes: u64 = 0,
     }
 }
 
 impl DeviceInfo {
-    /// Checks a request and returns its error, if any. Every device makes this check first.
+    /// Checks a request and returns its error, if any. Every device makes this check first. What depends on the state of a
+    /// zone is not part of it: see [`Zones`](crate::devices::Zones).
     pub fn check(&self, request: &Request) -> Result<(), IoError> {
         let &Request {
             op, offset, len, ..
@@ -253,22 +253,55 @@ impl DeviceInfo {
         let block = u64::from(self.logical_block_bytes);
         match op {
             Op::Flush => return Ok(()),
-            Op::Write | Op::Trim if self.read_only => return fail(IoErrorKind::ReadOnly),
-            Op::Trim if !self.trim => return fail(IoErrorKind::Unsupported),
+            Op::Append | Op::Zone(_) if self.zoned.is_none() => {
+                return fail(IoErrorKind::Unsupported);
+            }
+            Op::Read => {}
+            _ if self.read_only => return fail(IoErrorKind::ReadOnly),
+            Op::Trim if !self.trim || self.zoned.is_some() => {
+                return fail(IoErrorKind::Unsupported);
+            }
             _ => {}
         }
-        let too_long = op != Op::Trim && len > self.max_request_bytes;
+        let most = match (op, &self.zoned) {
+            (Op::Trim | Op::Zone(_), _) => u64::MAX,
+            (Op::Append, Some(zoned)) => zoned.max_append_bytes,
+            _ => self.max_request_bytes,
+        };
         let aligned = match block.is_power_of_two() {
             // Every request passes this check, so it avoids the division where possible.
             true => (offset | len) & (block - 1) == 0,
             false => offset.is_multiple_of(block) && len.is_multiple_of(block),
         };
-        if len == 0 || too_long || !aligned {
+        if len == 0 || len > most || !aligned {
             return fail(IoErrorKind::Misaligned);
         }
         match offset.checked_add(len) {
-            Some(end) if end <= self.capacity_bytes => Ok(()),
-            _ => fail(IoErrorKind::OutOfRange),
+            Some(end) if end <= self.capacity_bytes => {}
+            _ => return fail(IoErrorKind::OutOfRange),
+        }
+        match &self.zoned {
+            Some(zoned) => self.check_zone(zoned, request),
+            None => Ok(()),
+        }
+    }
+
+    /// The part of [`DeviceInfo::check`] that concerns the places of zones.
+    fn check_zone(&self, zoned: &Zoned, request: &Request) -> Result<(), IoError> {
+        let &Request {
+            op, offset, len, ..
+        } = request;
+        let at_start = offset.is_multiple_of(zoned.zone_bytes);
+        let is_whole = at_start && len == zoned.zone_bytes;
+        let all = op == Op::Zone(ZoneAction::Reset) && (offset, len) == (0, self.capacity_bytes);
+        let crosses = offset % zoned.zone_bytes + len > zoned.zone_bytes;
+        match op {
+            Op::Zone(_) if !(is_whole || all) => Err(request.error(IoErrorKind::NotAZone)),
+            Op::Append if !at_start => Err(request.error(IoErrorKind::NotAZone)),
+            Op::Read if crosses && !zoned.reads_cross => {
+                Err(request.error(IoErrorKind::ZoneBoundary))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -319,6 +352,12 @@ pub trait Device {
     fn log(&mut self) -> Option<DriveLog> {
         None
     }
+
+    /// Returns up to `count` zones from the zone that holds byte `from` on, with the effect of everything submitted so far.
+    /// Empty if the device is not zoned.
+    fn zones(&mut self, _from: u64, _count: usize) -> Vec<Zone> {
+        Vec::new()
+    }
 }
 
 /// Implements [`Device`] for a pointer to a device.
@@ -342,6 +381,9 @@ macro_rules! pointer {
             }
             fn log(&mut self) -> Option<DriveLog> {
                 (**self).log()
+            }
+            fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+                (**self).zones(from, count)
             }
         }
     };

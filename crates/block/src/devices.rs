@@ -1,17 +1,22 @@
-//! Devices without a drive model: one that forgets everything and one that keeps bytes in memory.
+//! Devices without a drive model: one that forgets everything, one that keeps bytes in memory, and one that keeps them in
+//! zones.
 //!
-//! Both have a modelled clock, one fixed latency and a bounded queue. They serve to test layers, and to measure the cost
+//! All have a modelled clock, one fixed latency and a bounded queue. They serve to test layers, and to measure the cost
 //! of everything above a drive. Neither models parallelism, a cache or wear; `fathom-ssd` does.
 
 mod fixed;
 pub mod null;
 mod pages;
 pub mod ram;
+pub mod zoned_ram;
+mod zones;
 
-pub use fixed::{Fixed, Serve};
+pub use fixed::{Fixed, Serve, Served};
 pub use null::NullDevice;
 pub use pages::Pages;
 pub use ram::RamDevice;
+pub use zoned_ram::ZonedRam;
+pub use zones::Zones;
 
 use crate::DeviceInfo;
 

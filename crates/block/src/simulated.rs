@@ -4,7 +4,7 @@
 //! request completes, with everything that completes at that instant, and no later than `until`. Requests in flight at
 //! [`Time::END`] fail.
 
-use crate::{Busy, Completion, Device, IoErrorKind, Op, Request};
+use crate::{Busy, Completion, Device, IoErrorKind, Request};
 use fathom_base::{Dur, EventQueue, Time};
 use std::ops::{Deref, DerefMut};
 
@@ -45,6 +45,20 @@ impl Progress {
         let done = Completion::of(request, submitted..self.now, result, data);
         self.in_flight -= 1;
         self.finished.push(done);
+    }
+
+    /// Completes an append that was admitted at `submitted` and went to `placed`.
+    pub fn complete_append(
+        &mut self,
+        request: &Request,
+        submitted: Time,
+        result: Result<(), IoErrorKind>,
+        placed: u64,
+    ) {
+        self.complete(request, submitted, result, None);
+        if let (Some(done), Ok(())) = (self.finished.last_mut(), result) {
+            done.placed = placed;
+        }
     }
 }
 
@@ -201,7 +215,7 @@ pub fn admit<M: Simulated>(
     }
     progress.in_flight += 1;
     let is_over = progress.now >= Time::END;
-    let data = request.data.as_ref().filter(|_| request.op == Op::Write);
+    let data = request.data.as_ref().filter(|_| request.op.is_write());
     let refused = match model.info().check(&request) {
         Err(error) => Some(error.kind),
         Ok(()) if is_over => Some(IoErrorKind::EndOfTime),

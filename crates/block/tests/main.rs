@@ -10,3 +10,4 @@ mod conformance;
 mod layers;
 mod limited;
 mod simulated;
+mod zoned;

@@ -11,6 +11,7 @@ mod probe;
 mod run;
 mod study;
 mod texts;
+mod tune;
 mod value;
 
 pub(crate) use accuracy::AccuracyArgs;
@@ -24,6 +25,7 @@ pub(crate) use platform::{PlanArgs, PlatformArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
 pub(crate) use study::{CompareArgs, ReproduceArgs, StudyArgs};
+pub(crate) use tune::{Form, TuneArgs};
 pub(crate) use value::Budget;
 
 use clap::{Parser, Subcommand};
@@ -90,6 +92,9 @@ pub(crate) enum Command {
     /// Say how many drives, adapters and processors a rate of I/Os takes
     #[command(after_help = texts::PLAN)]
     Plan(PlanArgs),
+    /// Say which settings follow from a measurement; try some, and keep what is better
+    #[command(after_help = texts::TUNE)]
+    Tune(Box<TuneArgs>),
     /// Run a paper's experiments again and test its claims
     #[command(after_help = texts::REPRODUCE)]
     Reproduce(ReproduceArgs),

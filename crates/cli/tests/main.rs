@@ -33,5 +33,6 @@ mod schema;
 mod screen;
 mod state;
 mod study;
+mod tune;
 mod usage;
 mod write_cost;

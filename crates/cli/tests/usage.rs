@@ -29,6 +29,7 @@ fn the_help_of_every_subcommand() {
         "write-cost",
         "platform",
         "plan",
+        "tune",
         "reproduce",
         "list",
         "explain",

@@ -141,6 +141,7 @@ impl MsSsd {
             read_only: false,
             modelled: true,
             rotational: Some(false),
+            ..DeviceInfo::default()
         };
         let costs = Costs::new(spec);
         Ok(MsSsd {

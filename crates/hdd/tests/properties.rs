@@ -77,7 +77,7 @@ fn least(spec: &Spec, request: &Request) -> u64 {
             front + (medium + link(512)).max(link(request.len))
         }
         Op::Read | Op::Write => front + link(request.len),
-        Op::Flush | Op::Trim => front,
+        Op::Flush | Op::Trim | Op::Append | Op::Zone(_) => front,
     }
 }
 

@@ -149,6 +149,11 @@ pub enum Finding {
         /// Metadata of a logical block in bytes, where the kernel tells it.
         metadata_bytes: Option<u64>,
     },
+    /// It is a zoned drive, which is written in order only.
+    Zoned {
+        /// How, in the kernel's word: `host-managed`.
+        zones: String,
+    },
     /// The open files of some processes could not be seen.
     Unseen {
         /// These processes.
@@ -174,6 +179,7 @@ impl Finding {
             | Finding::Changed { .. }
             | Finding::Hidden { .. }
             | Finding::NoCapacity { .. }
+            | Finding::Zoned { .. }
             | Finding::WriteProtected => Weight::Always,
             Finding::Partitioned { .. }
             | Finding::Signature(_)
@@ -232,23 +238,13 @@ impl fmt::Display for Finding {
             ),
             Finding::UnknownData => f.write_str("it holds data of an unknown kind"),
             Finding::WriteProtected => f.write_str("it is write-protected"),
-            Finding::Integrity { format, checked } => {
-                let work = match checked {
-                    true => "the kernel generates and checks it, so every time includes that work",
-                    false => "the kernel's part is switched off, so the drive adds and removes it",
-                };
-                write!(f, "its blocks have protection information ({format}): {work}")
-            }
-            Finding::NoCapacity { metadata_bytes } => {
-                match metadata_bytes {
-                    Some(bytes @ 1..) => write!(f, "its blocks have {bytes} bytes of metadata")?,
-                    _ => f.write_str("its blocks have metadata in line or are too large")?,
-                }
-                f.write_str(
-                    ", and the kernel gives such a namespace no capacity; format it without metadata (`nvme format`, which \
-                     erases it)",
-                )
-            }
+            Finding::Integrity { format, checked } => write_integrity(f, format, *checked),
+            Finding::NoCapacity { metadata_bytes } => write_no_capacity(f, *metadata_bytes),
+            Finding::Zoned { zones } => write!(
+                f,
+                "it is a zoned drive ({zones}), which fails every write that is not at the write pointer of a zone: Fathom \
+                 writes to ordinary drives only"
+            ),
             Finding::Unseen { processes, by_root } => {
                 let why = match by_root {
                     true => "a container or a security module hides it, also from root",
@@ -258,6 +254,27 @@ impl fmt::Display for Finding {
             }
         }
     }
+}
+
+fn write_integrity(f: &mut fmt::Formatter<'_>, format: &str, checked: bool) -> fmt::Result {
+    let work = match checked {
+        true => "the kernel generates and checks it, so every time includes that work",
+        false => "the kernel's part is switched off, so the drive adds and removes it",
+    };
+    write!(
+        f,
+        "its blocks have protection information ({format}): {work}"
+    )
+}
+
+fn write_no_capacity(f: &mut fmt::Formatter<'_>, metadata_bytes: Option<u64>) -> fmt::Result {
+    match metadata_bytes {
+        Some(bytes @ 1..) => write!(f, "its blocks have {bytes} bytes of metadata")?,
+        _ => f.write_str("its blocks have metadata in line or are too large")?,
+    }
+    f.write_str(
+        ", and the kernel gives such a namespace no capacity; format it without metadata (`nvme format`, which erases it)",
+    )
 }
 
 /// Returns the subject of a sentence: up to two processes by name, more as a number.

@@ -148,6 +148,12 @@ impl Look {
             }
             (Kind::Directory, _) => (0, 0),
         };
+        let zoned = node.as_ref().filter(|_| kind == Kind::Block);
+        findings.extend(
+            zoned
+                .and_then(Node::zoned)
+                .map(|zones| Finding::Zoned { zones }),
+        );
         let identity = node.map(|n| n.identity()).unwrap_or_default();
         let logical_block_bytes = match kind {
             Kind::Block => identity.queue.logical_block_bytes.map(|n| n as u32),
@@ -174,6 +180,17 @@ impl Look {
             stamp: hasher.finish(),
         })
     }
+}
+
+/// Finds the block device at a path, or under the file or directory there; `None` if sysfs shows none.
+pub(crate) fn node_of(path: &Path) -> Result<Option<Node>, HostError> {
+    let failed = |source: io::Error| os_error(path, "look at it", source);
+    let resolved = fs::canonicalize(path).map_err(failed)?;
+    let metadata = fs::metadata(&resolved).map_err(failed)?;
+    Ok(match kind_of(path, &metadata)? {
+        Kind::Block => Node::find(DeviceNumber::of(metadata.rdev())),
+        Kind::File | Kind::Directory => under(&metadata, usage::mount_of(&resolved).as_ref()),
+    })
 }
 
 fn kind_of(path: &Path, metadata: &Metadata) -> Result<Kind, HostError> {

@@ -4,6 +4,8 @@
 //!   for writing.
 //! - [`open`] opens a path with io_uring and `O_DIRECT`, unless the safety lock ([`safety`]) refuses.
 //! - [`KernelScheduler`] switches the kernel's I/O scheduler of a drive and restores it.
+//! - [`DriveQueue`] reads the attributes of a drive's request queue; [`QueueChange`] sets some of them and restores them,
+//!   from a journal ([`restore_left`]) where its process was killed.
 //! - [`Capture`] records the block requests of the running kernel in a private instance of its tracing.
 //! - [`load`] reads at random by the kernel's different interfaces and measures what that costs the caller.
 //! - [`Recorder`] records the events that an I/O passes in the kernel, in another such instance, in the clocks of the
@@ -15,7 +17,8 @@
 //!   be true, each an [`reported::Inconsistency`]. [`reported::reported`] reads them.
 //! - [`HostDevice`] is the open device. It sleeps in the kernel, and its clock is the host's monotonic clock.
 //!
-//! Linux only, 5.11 or later. The scheduler and the private trace instance are the only things that this crate changes in the system. It mounts nothing, locks
+//! Linux only, 5.11 or later. The attributes of a request queue, with the scheduler among them, and the private trace
+//! instance are the only things that this crate changes in the system. It mounts nothing, locks
 //! only the device or file that it writes to, and never writes to a file that the user did not name. It cannot see three
 //! things: data of an unknown kind on a drive without a known signature (reported as a note, not refused), users of the
 //! drive in another machine, and where a file system places the blocks of a file (offsets in a file are not offsets on the
@@ -40,6 +43,7 @@ pub mod load;
 mod log;
 mod metadata;
 mod node;
+mod queue;
 mod recorder;
 pub mod reported;
 mod ring;
@@ -62,6 +66,7 @@ pub use finding::{Finding, Process, Weight};
 pub use identity::{Identity, QueueLimits};
 pub use inspect::{Inspection, Kind, inspect};
 pub use log::{LogError, drive_log};
+pub use queue::{DriveQueue, Left, Outcome, QueueChange, Refusal, Setting, restore_left};
 pub use recorder::{IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock};
 pub use scheduler::KernelScheduler;
 pub use signature::Signature;

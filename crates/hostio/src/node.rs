@@ -126,6 +126,12 @@ impl Node {
         number(&self.dir.join("ro")) == Some(1)
     }
 
+    /// Returns how the drive is zoned, such as `host-managed`; `None` for a drive without zones (kernel documentation,
+    /// ABI/stable/sysfs-block, `queue/zoned`).
+    pub(crate) fn zoned(&self) -> Option<String> {
+        text(&self.drive_dir().join("queue/zoned")).filter(|zoned| zoned != "none")
+    }
+
     /// Returns the sysfs directory of the whole drive: its own, or its parent's for a partition.
     pub(crate) fn drive_dir(&self) -> &Path {
         let is_partition = self.dir.join("partition").exists();
@@ -156,6 +162,7 @@ mod tests {
             ("device/power/control", "auto\n"),
             ("sdx1/partition", "1\n"),
             ("sdx1/dev", "8:17\n"),
+            ("queue/zoned", "host-managed\n"),
         ] {
             let path = drive.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -164,6 +171,9 @@ mod tests {
         let part = Node::at(&part).unwrap();
         assert_eq!(part.whole().unwrap().number, DeviceNumber(8, 16));
         assert!(part.whole().unwrap().whole().is_none());
+        assert_eq!(part.zoned().as_deref(), Some("host-managed"));
+        fs::write(drive.join("queue/zoned"), "none\n").unwrap();
+        assert_eq!(part.zoned(), None);
         assert_eq!(
             part.world_wide_name().as_deref(),
             Some("naa.5000c500a1b2c3d4")

@@ -11,6 +11,7 @@
 //!   has to release it first.
 //! - An NVMe namespace without capacity is refused: the kernel does not read or write its format. Protection information is
 //!   a note, because the kernel generates and checks it.
+//! - A zoned device is never written to: writes at any place, which an ordinary drive takes, fail there.
 //! - A device with partitions or a known signature is written to only if `destroy` names it, by serial number, kernel name
 //!   or path.
 //! - An existing regular file is written to only if `destroy` names it, by name or path.
@@ -167,7 +168,10 @@ mod tests {
         let claimed = Finding::Claimed {
             device: "sdx".into(),
         };
-        for finding in [mounted(), held, swap, claimed] {
+        let zoned = Finding::Zoned {
+            zones: "host-managed".into(),
+        };
+        for finding in [mounted(), held, swap, claimed, zoned] {
             for destroy in [None, Some("S1")] {
                 let disk = target(Kind::Block, vec![signature(), finding.clone()]);
                 let refused = judge(&disk, destroy).unwrap_err();

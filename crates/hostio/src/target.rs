@@ -66,6 +66,7 @@ pub fn open(config: &HostConfig) -> Result<HostDevice, HostError> {
         read_only: opened.read_only,
         modelled: false,
         rotational: inspection.identity.rotational,
+        ..DeviceInfo::default()
     };
     HostDevice::new(opened.file, opened.guards, info, opened.clearance, config)
 }

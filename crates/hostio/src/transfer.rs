@@ -73,7 +73,8 @@ impl<T> InFlight<T> {
                     0
                 })
                 .build(),
-            Op::Flush => opcode::Fsync::new(file)
+            // The check of every request refuses the operations of zoned devices.
+            Op::Flush | Op::Append | Op::Zone(_) => opcode::Fsync::new(file)
                 .flags(types::FsyncFlags::DATASYNC)
                 .build(),
             Op::Trim => opcode::Fallocate::new(file, rest)

@@ -41,6 +41,7 @@ fn requests(count: u32) -> Vec<Io> {
             priority: 4,
             sync: op == Op::Read,
             fua: false,
+            placement: 0,
             queued: Time(u64::from(key) * 1000),
         }
     };

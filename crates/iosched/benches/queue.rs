@@ -34,6 +34,7 @@ fn drive() -> NullDevice {
         read_only: false,
         modelled: true,
         rotational: Some(false),
+        ..DeviceInfo::default()
     };
     NullDevice::new(info, Dur::us(10))
 }

@@ -142,6 +142,7 @@ impl<'a> Play<'a> {
             priority: 4 + (process % 2) as u8,
             sync: op == Op::Read || process == 1,
             fua: false,
+            placement: 0,
             queued: self.now,
         };
         self.held.insert(io.key, io);

@@ -32,6 +32,8 @@ pub struct Io {
     pub sync: bool,
     /// Whether the data must be durable before the request completes (FUA). Such a request is never merged.
     pub fua: bool,
+    /// The placement handle. Writes with different handles are not merged (`bi_write_stream`, Linux 6.16).
+    pub placement: u16,
     /// When the oldest part of the request arrived.
     pub queued: Time,
 }

@@ -25,6 +25,7 @@ fn drive() -> impl Device {
         read_only: false,
         modelled: true,
         rotational: Some(false),
+        ..DeviceInfo::default()
     };
     RamDevice::new(info, Dur::us(50))
 }

@@ -9,6 +9,7 @@
 
 use crate::replay::{Plan, RunError, Seen, Watch, run};
 use fathom_block::Subject;
+use fathom_hostio::HostError;
 pub use fathom_hostio::KernelScheduler;
 use fathom_run::ab::{Ab, Stack};
 use std::cell::Cell;
@@ -28,6 +29,29 @@ pub fn ab(
     plan: &Plan,
     stacks: [Stack; 2],
     kernel: Option<&KernelScheduler>,
+    rounds: u32,
+    watch: Watch<'_>,
+) -> Result<Ab, RunError> {
+    let named = stacks.clone().map(|stack| stack.kernel);
+    let before = |stack: usize| {
+        let Some(kernel) = kernel else {
+            return Ok(());
+        };
+        let found = || kernel.found();
+        kernel.switch(&named[stack].clone().unwrap_or_else(found))
+    };
+    ab_with(device, plan, stacks, &before, rounds, watch)
+}
+
+/// As [`ab`], with a function that prepares the drive for each run of the first (0) or the second stack (1).
+///
+/// # Errors
+/// Those of [`ab`]; [`RunError::Host`] if the function fails.
+pub(crate) fn ab_with(
+    device: &mut dyn Subject,
+    plan: &Plan,
+    stacks: [Stack; 2],
+    before: &dyn Fn(usize) -> Result<(), HostError>,
     rounds: u32,
     watch: Watch<'_>,
 ) -> Result<Ab, RunError> {
@@ -53,10 +77,7 @@ pub fn ab(
                 .wrapping_add((round + stack as u64) % seeds.max(1)),
             ..plan.clone()
         };
-        if let Some(kernel) = kernel {
-            let found = || kernel.found();
-            kernel.switch(&stacks[stack].kernel.clone().unwrap_or_else(found))?;
-        }
+        before(stack)?;
         let record = run(&mut *device, &plan, None, watch)?;
         ended.set(ended.get() + 1);
         match &record.cut_short {

@@ -18,3 +18,4 @@ pub mod store;
 pub mod study;
 pub mod target;
 pub mod text;
+pub mod tune;

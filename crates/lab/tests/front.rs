@@ -60,6 +60,26 @@ fn the_example_is_a_drive_and_says_every_key() {
     assert!(shown.contains("fast_cache.when_full"));
 }
 
+/// The file of a zoned drive has every key of zones, and zones as it says.
+#[test]
+fn the_example_of_a_zoned_drive_has_its_zones() {
+    let text = std::fs::read_to_string(root().join("examples/drive-zoned.toml")).unwrap();
+    let spec = Spec::from_toml(&text).unwrap();
+    let (mut said, mut all) = (BTreeSet::new(), BTreeSet::new());
+    keys(&text.parse().unwrap(), "", &mut said);
+    keys(&spec.to_toml().parse().unwrap(), "", &mut all);
+    assert!(said.is_subset(&all));
+    for key in all.iter().filter(|key| key.contains("zone")) {
+        assert!(said.contains(key), "{key}");
+    }
+    let mut drive = fathom_ssd::Ssd::new(&spec, 1).unwrap();
+    let zones = fathom_block::Device::zones(&mut drive, 0, usize::MAX);
+    assert_eq!(
+        (zones.len(), zones[1].start, zones[1].end()),
+        (16, 16 << 20, 30 << 20)
+    );
+}
+
 #[test]
 fn the_example_of_a_disk_says_every_key() {
     let text = std::fs::read_to_string(root().join("examples/disk.toml")).unwrap();

@@ -23,6 +23,7 @@ mod presets;
 mod read_only;
 mod store;
 mod study;
+mod tune;
 mod units;
 
 /// Returns the number of cases of a test: `few` in every run, `many` if the environment variable `FATHOM_LONG` is set.

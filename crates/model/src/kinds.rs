@@ -7,6 +7,7 @@ mod ssd;
 use fathom_base::{BadValue, Bytes, Named, SpecError, Time, drive_file};
 use fathom_block::{
     Busy, Completion, Device, DeviceInfo, DriveLog, DriveStats, QueueWork, Request, Subject, Wear,
+    Zone,
 };
 use serde::Deserialize;
 
@@ -192,6 +193,10 @@ macro_rules! kinds {
 
             fn log(&mut self) -> Option<DriveLog> {
                 each!(Drive, self, drive => drive.log())
+            }
+
+            fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+                each!(Drive, self, drive => drive.zones(from, count))
             }
         }
     };

@@ -28,6 +28,7 @@ pub mod screen;
 pub mod study;
 pub mod table;
 pub mod text;
+pub mod tune;
 
 mod captions;
 mod figure;

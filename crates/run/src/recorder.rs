@@ -321,9 +321,10 @@ impl Observer for Recorder<'_> {
         self.busy.1 = played.busy;
         match played.access.op {
             Op::Read => self.reads.add(played),
-            Op::Write => self.writes.add(played),
+            Op::Write | Op::Append => self.writes.add(played),
             Op::Flush => self.flushes.add(played),
             Op::Trim => self.trims.add(played),
+            Op::Zone(_) => {}
         }
         if matches!(played.access.op, Op::Read | Op::Write) {
             self.all.add(played);

@@ -28,9 +28,9 @@ struct Held {
 fn kind(op: Op) -> usize {
     match op {
         Op::Read => 0,
-        Op::Write => 1,
+        Op::Write | Op::Append => 1,
         Op::Flush => 2,
-        Op::Trim => 3,
+        Op::Trim | Op::Zone(_) => 3,
     }
 }
 

@@ -10,7 +10,8 @@
 //! [`Ssd::is_powered`] returns the state. Blocks go bad if the spec says so: [`Ssd::bad_blocks_of`] counts those of a
 //! group, and [`Ssd::is_worn_out`] is true once no spare block is left. [`Ssd::map_counts`] returns the [`MapCounts`] of
 //! a mapping table stored in flash, [`Geometry::physical_units`] the size of the flash. A [`PageBuffer`] works without a
-//! drive: it accepts writes, and [`PageBuffer::evict`] removes the next eviction batch.
+//! drive: it accepts writes, and [`PageBuffer::evict`] removes the next eviction batch. [`Ssd::misplaced_writes`] counts the
+//! writes with an unknown placement handle.
 
 mod bits;
 mod buffer;

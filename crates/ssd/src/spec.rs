@@ -256,6 +256,17 @@ impl Spec {
         log_blocks.div_ceil(groups).max(least)
     }
 
+    /// Returns the bytes of the capacity that can hold data: less than all if zones can hold less than their size.
+    pub(crate) fn stored(&self) -> u64 {
+        let (mapping, capacity) = (&self.mapping, self.capacity.0);
+        match (mapping.zone, mapping.zone_capacity) {
+            (Some(zone), Some(held)) if mapping.kind.is_zoned() => {
+                capacity / zone.0.max(1) * held.0
+            }
+            _ => capacity,
+        }
+    }
+
     /// Returns the mapped unit in bytes.
     pub fn unit(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.clustered_page).0

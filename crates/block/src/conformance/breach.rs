@@ -1,6 +1,6 @@
 //! Breaches of the contract.
 
-use crate::{IoErrorKind, Op, RequestId};
+use crate::{IoErrorKind, Op, RequestId, Zone};
 use fathom_base::{Dur, Time};
 
 /// The report of a device that does not conform: which rule, when and how.
@@ -9,7 +9,8 @@ use fathom_base::{Dur, Time};
 pub struct Violation {
     /// The device's name.
     pub device: String,
-    /// The part of the suite: `clock`, `queue`, `refusals`, `order`, `bytes`, `flush`, `trim` or `random`.
+    /// The part of the suite: `clock`, `queue`, `refusals`, `order`, `bytes`, `flush`, `trim` or `random`; of a zoned
+    /// device, `zones`, `zone limits` or `random zones` in place of the last ones.
     pub rule: &'static str,
     /// The seed that reproduces it.
     pub seed: u64,
@@ -191,5 +192,23 @@ pub enum Breach {
         id: RequestId,
         /// Offset of the first block that differs, in bytes.
         offset: u64,
+    },
+    /// An append went elsewhere than its completion tells, or another request tells a place.
+    #[error("request {} was placed at {got} and must be at {expected}", id.0)]
+    WrongPlace {
+        /// The request.
+        id: RequestId,
+        /// The write pointer of its zone; 0 for a request that is no append.
+        expected: u64,
+        /// The place in the completion.
+        got: u64,
+    },
+    /// A zone is not in the state that follows from the requests.
+    #[error("a zone must be {expected:?} and is reported as {got:?}")]
+    WrongZone {
+        /// The zone as it must be.
+        expected: Zone,
+        /// The zone as reported, if it is.
+        got: Option<Zone>,
     },
 }

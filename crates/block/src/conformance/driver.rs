@@ -1,9 +1,8 @@
 //! Sends requests to a device and checks all responses.
 
+use super::zone_shadow::ZoneShadow;
 use super::{Breach, Options, Report};
-use crate::{
-    Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Payload, Request, RequestId, Tag,
-};
+use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, RequestId};
 use fathom_base::{Dur, Rng, Time};
 use std::collections::BTreeMap;
 
@@ -37,6 +36,8 @@ pub(super) struct Sent {
     pub(super) from: Time,
     pub(super) to: Time,
     pub(super) expect: Expect,
+    /// Where an append must go; 0 for any other request.
+    pub(super) placed: u64,
     /// Expected content of each block of a read; `None` if unknown.
     pub(super) holds: Vec<Option<Content>>,
 }
@@ -48,13 +49,15 @@ pub(super) struct Driver<'a, D> {
     pub(super) info: DeviceInfo,
     pub(super) report: &'a mut Report,
     pub(super) in_flight: BTreeMap<RequestId, Sent>,
-    offered: u64,
+    pub(super) offered: u64,
     /// Added to a request's number to form the stamp of its bytes.
-    salt: u64,
+    pub(super) salt: u64,
     now: Time,
     pub(super) last_completed: Time,
     /// Expected content by logical block number; absent blocks are unknown.
-    shadow: BTreeMap<u64, Content>,
+    pub(super) shadow: BTreeMap<u64, Content>,
+    /// Expected states of the zones.
+    pub(super) zones: ZoneShadow,
 }
 
 /// Returns the bytes of one logical block.
@@ -74,12 +77,17 @@ pub(super) fn pattern(content: Content, block: u64, bytes: usize) -> Vec<u8> {
 impl<'a, D: Device> Driver<'a, D> {
     /// Creates a driver for the part number `part` of the suite. The parts write different bytes, so that data left on
     /// the medium by one part is not mistaken for data of the next.
-    pub(super) fn new(device: D, options: &'a Options, part: u64, report: &'a mut Report) -> Self {
+    pub(super) fn new(
+        mut device: D,
+        options: &'a Options,
+        part: u64,
+        report: &'a mut Report,
+    ) -> Self {
         let (info, now) = (device.info().clone(), device.now());
+        let zones = device.zones(0, usize::MAX);
         Self {
             device,
             options,
-            info,
             report,
             in_flight: BTreeMap::new(),
             offered: 0,
@@ -87,6 +95,8 @@ impl<'a, D: Device> Driver<'a, D> {
             now,
             last_completed: Time::ZERO,
             shadow: BTreeMap::new(),
+            zones: ZoneShadow::new(&info, &zones),
+            info,
         }
     }
 
@@ -104,7 +114,7 @@ impl<'a, D: Device> Driver<'a, D> {
     }
 
     /// Returns the first block of the region.
-    fn first_block(&self) -> u64 {
+    pub(super) fn first_block(&self) -> u64 {
         self.options.region.start.div_ceil(self.block_bytes())
     }
 
@@ -124,6 +134,11 @@ impl<'a, D: Device> Driver<'a, D> {
         (self.first_block() + block) * self.block_bytes()
     }
 
+    /// Returns true if any block can be written at any time: neither is the device read-only, nor has it zones.
+    pub(super) fn overwrites(&self) -> bool {
+        !self.info.read_only && self.info.zoned.is_none()
+    }
+
     pub(super) fn check_region(&self) -> Result<(), Breach> {
         let (have, need) = (self.region_blocks(), REGION_BLOCKS_MIN);
         if have < need {
@@ -134,43 +149,6 @@ impl<'a, D: Device> Driver<'a, D> {
 
     pub(super) fn skip(&mut self, rule: &'static str, why: &'static str) {
         self.report.skipped.insert(rule, why);
-    }
-
-    /// Creates a request for blocks of the region, truncated to the maximum length of a request. A write carries new
-    /// bytes if the device keeps bytes.
-    pub(super) fn request(&mut self, op: Op, block: u64, blocks: u64) -> Request {
-        let blocks = match op {
-            Op::Read | Op::Write => blocks.min(self.request_blocks_max()),
-            Op::Flush | Op::Trim => blocks,
-        };
-        let (offset, len) = (self.offset(block), blocks * self.block_bytes());
-        self.raw(op, offset, len)
-    }
-
-    /// Creates a request like [`Driver::request`], with any offset and length.
-    pub(super) fn raw(&mut self, op: Op, offset: u64, len: u64) -> Request {
-        let mut request = Request::new(self.offered + 1, op, offset, len);
-        request.tag = Tag {
-            process: self.offered as u32 % 3,
-            sync: op != Op::Write,
-            fua: false,
-            direct: false,
-            payload: Payload::Unique,
-        };
-        if op == Op::Write && self.options.keeps_bytes {
-            let (stamp, block) = (self.stamp(request.id), self.block_bytes());
-            let mut data = Vec::new();
-            for number in offset / block..offset.saturating_add(len).div_ceil(block) {
-                data.extend(pattern(stamp, number, block as usize));
-            }
-            data.truncate(len as usize);
-            request.data = Some(data.into());
-        }
-        request
-    }
-
-    fn stamp(&self, id: RequestId) -> Content {
-        Content::Stamp(self.salt.wrapping_add(id.0))
     }
 
     /// Reads the clock and checks that it does not go backwards.
@@ -219,6 +197,13 @@ impl<'a, D: Device> Driver<'a, D> {
             return Err(Breach::QueueOverrun { depth });
         }
         let holds = self.apply(&copy, expect);
+        let placed = match (copy.op, expect) {
+            (Op::Append, Expect::Success) => self.zones.place(&copy).unwrap_or_default(),
+            _ => 0,
+        };
+        if expect == Expect::Success {
+            self.zones.apply(&copy);
+        }
         let sent = Sent {
             op: copy.op,
             offset: copy.offset,
@@ -226,36 +211,11 @@ impl<'a, D: Device> Driver<'a, D> {
             from,
             to,
             expect,
+            placed,
             holds,
         };
         self.in_flight.insert(copy.id, sent);
         Ok(true)
-    }
-
-    /// Applies a request to the shadow. Returns the expected content for a read.
-    fn apply(&mut self, request: &Request, expect: Expect) -> Vec<Option<Content>> {
-        if expect != Expect::Success || !self.options.keeps_bytes {
-            return Vec::new();
-        }
-        let block = self.block_bytes();
-        let blocks = request.offset / block..request.end() / block;
-        let content = match request.op {
-            Op::Flush => return Vec::new(),
-            Op::Read => return blocks.map(|b| self.shadow.get(&b).copied()).collect(),
-            Op::Write => Some(self.stamp(request.id)),
-            Op::Trim => self.options.trim_zeroes.then_some(Content::Zero),
-        };
-        self.set(blocks, content);
-        Vec::new()
-    }
-
-    pub(super) fn set(&mut self, blocks: std::ops::Range<u64>, content: Option<Content>) {
-        for number in blocks {
-            match content {
-                Some(content) => self.shadow.insert(number, content),
-                None => self.shadow.remove(&number),
-            };
-        }
     }
 
     /// Returns true if `more` requests can be offered without exceeding the queue depth, or nothing is in flight.
@@ -340,6 +300,7 @@ impl<'a, D: Device> Driver<'a, D> {
             submitted: Time::ZERO,
             completed: Time::ZERO,
             result: Ok(()),
+            placed: 0,
             data: None,
         };
         let mut done = vec![there.clone()];
@@ -366,30 +327,5 @@ impl<'a, D: Device> Driver<'a, D> {
             return Err(Breach::EarlyReturn { until, now });
         }
         Ok(())
-    }
-
-    /// Reads every block of the region with known content.
-    pub(super) fn verify(&mut self) -> Result<(), Breach> {
-        self.drain()?;
-        let known: Vec<u64> = self.shadow.keys().copied().collect();
-        let longest = self.request_blocks_max().min(64) as usize;
-        for run in known.chunk_by(|a, b| a + 1 == *b) {
-            for piece in run.chunks(longest.max(1)) {
-                let block = piece[0] - self.first_block();
-                let read = self.request(Op::Read, block, piece.len() as u64);
-                self.run(read)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns true if a request overlaps one in flight and at least one of them is a write or a trim.
-    pub(super) fn conflicts(&self, request: &Request) -> bool {
-        let changes = |op| matches!(op, Op::Write | Op::Trim);
-        self.in_flight.values().any(|sent| {
-            (changes(sent.op) || changes(request.op))
-                && sent.offset < request.end()
-                && request.offset < sent.offset + sent.len
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Breach;
 use super::driver::{Driver, Expect};
-use crate::{Completion, Device, IoErrorKind, Op, Request};
+use crate::{Completion, Device, DeviceInfo, IoErrorKind, Op, Request, ZoneAction};
 use fathom_base::{Dur, Time};
 
 type Check = Result<(), Breach>;
@@ -50,10 +50,10 @@ pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
             driver.offer(read, Expect::Success)?;
         }
         // The driver reports either fault: accepting this request, or returning a different one.
-        let op = if driver.info.read_only {
-            Op::Read
-        } else {
+        let op = if driver.overwrites() {
             Op::Write
+        } else {
+            Op::Read
         };
         let one_more = driver.request(op, 0, 1);
         driver.offer(one_more.clone(), Expect::Success)?;
@@ -67,8 +67,7 @@ pub(super) fn queue<D: Device>(driver: &mut Driver<'_, D>) -> Check {
 /// An invalid request is accepted, completes with the right error, changes nothing and does not occupy the queue
 /// afterwards.
 pub(super) fn refusals<D: Device>(driver: &mut Driver<'_, D>) -> Check {
-    let writes = !driver.info.read_only;
-    if writes {
+    if driver.overwrites() {
         driver.serve(Op::Write, 0, 16)?;
     }
     for (request, expect) in wrong(driver) {
@@ -120,6 +119,7 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
         list.push((Op::Read, start + 1, block, Misaligned));
         list.push((Op::Read, start, block - 1, Misaligned));
     }
+    list.extend(wrong_in_zones(&driver.info, start));
     if driver.info.read_only {
         list.push((Op::Write, start, block, ReadOnly));
         list.push((Op::Trim, start, block, ReadOnly));
@@ -130,7 +130,7 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
             list.push((Op::Write, start + block / 2, block, Misaligned));
             list.push((Op::Write, start, block / 2, Misaligned));
         }
-        if driver.info.trim {
+        if driver.info.trim && driver.info.zoned.is_none() {
             list.push((Op::Trim, start, 0, Misaligned));
             list.push((Op::Trim, past, block, OutOfRange));
         } else {
@@ -155,6 +155,41 @@ fn wrong<D: Device>(driver: &mut Driver<'_, D>) -> Vec<(Request, Expect)> {
     wrong
 }
 
+/// Returns requests of zoned devices that must fail: all of them on an ordinary device. `start` is the first byte of the
+/// region.
+fn wrong_in_zones(info: &DeviceInfo, start: u64) -> Vec<(Op, u64, u64, IoErrorKind)> {
+    use IoErrorKind::{Misaligned, NotAZone, OutOfRange, ReadOnly, Unsupported, ZoneBoundary};
+    let block = u64::from(info.logical_block_bytes).max(1);
+    let (max, capacity) = (info.max_request_bytes, info.capacity_bytes);
+    let mut list = Vec::new();
+    let open = Op::Zone(ZoneAction::Open);
+    match info.zoned {
+        None => {
+            list.push((Op::Append, start, block, Unsupported));
+            list.extend(
+                ZoneAction::ALL.map(|action| (Op::Zone(action), start, block, Unsupported)),
+            );
+        }
+        Some(_) if info.read_only => list.push((open, start, block, ReadOnly)),
+        Some(zoned) => {
+            let (zone, size) = (start.next_multiple_of(zoned.zone_bytes), zoned.zone_bytes);
+            let append = zoned.max_append_bytes / block * block;
+            list.extend([
+                (open, zone + block, size, NotAZone),
+                (open, zone, block, NotAZone),
+                (open, capacity.next_multiple_of(size), size, OutOfRange),
+                (Op::Append, zone + block, block, NotAZone),
+                (Op::Append, zone, 0, Misaligned),
+                (Op::Append, zone, append.saturating_add(block), Misaligned),
+            ]);
+            if !zoned.reads_cross && max >= 2 * block && zone + size < capacity {
+                list.push((Op::Read, zone + size - block, 2 * block, ZoneBoundary));
+            }
+        }
+    }
+    list
+}
+
 /// Identical requests of one instant are served in order of submission.
 pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
     let depth = driver.info.queue_depth.clamp(1, 16);
@@ -177,7 +212,7 @@ pub(super) fn order<D: Device>(driver: &mut Driver<'_, D>) -> Check {
             return Err(Breach::Overtaken { first, second });
         }
     }
-    if !driver.info.modelled || driver.info.read_only || driver.options.may_fail {
+    if !driver.info.modelled || !driver.overwrites() || driver.options.may_fail {
         let why = "the last of two writes of one instant is known of modelled devices only";
         driver.skip("order: writes", why);
         return Ok(());
@@ -223,10 +258,10 @@ pub(super) fn flush<D: Device>(driver: &mut Driver<'_, D>) -> Check {
         let request = flush(driver);
         driver.run(request)?;
     }
-    let op = if driver.info.read_only {
-        Op::Read
-    } else {
+    let op = if driver.overwrites() {
         Op::Write
+    } else {
+        Op::Read
     };
     for block in 0..16 {
         while !driver.has_room(2) {

@@ -30,6 +30,10 @@ impl<D: Device> Driver<'_, D> {
         }
         self.last_completed = got;
         self.check_result(completion, &sent)?;
+        let (expected, got) = (sent.placed, completion.placed);
+        if expected != got {
+            return Err(Breach::WrongPlace { id, expected, got });
+        }
         self.check_data(completion, &sent)
     }
 

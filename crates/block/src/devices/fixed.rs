@@ -1,15 +1,45 @@
 //! A device that completes everything after a fixed time, over a store of bytes.
 
+use crate::zoned::Zone;
 use crate::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Request};
 use fathom_base::{Dur, EventQueue, Time};
 
+/// What a valid request brings back.
+#[derive(Clone, Debug, Default)]
+pub struct Served {
+    /// The bytes of a read.
+    data: Option<Box<[u8]>>,
+    /// Where an append went.
+    placed: u64,
+}
+
+impl Served {
+    /// A read of these bytes.
+    pub fn read(data: Box<[u8]>) -> Self {
+        Self {
+            data: Some(data),
+            placed: 0,
+        }
+    }
+
+    /// An append that went to this offset.
+    pub fn placed(placed: u64) -> Self {
+        Self { data: None, placed }
+    }
+}
+
 /// What a request does to the bytes of a device.
 pub trait Serve {
-    /// Executes a valid request. Returns the bytes of a read.
+    /// Executes a valid request.
     ///
     /// # Errors
     /// The reason why the request fails.
-    fn serve(&mut self, request: &Request) -> Result<Option<Box<[u8]>>, IoErrorKind>;
+    fn serve(&mut self, request: &Request) -> Result<Served, IoErrorKind>;
+
+    /// Returns up to `count` zones from the one that holds byte `from` on.
+    fn zones(&self, _from: u64, _count: usize) -> Vec<Zone> {
+        Vec::new()
+    }
 }
 
 /// A device with a modelled clock and a bounded queue, whose requests take effect when they are submitted.
@@ -27,6 +57,13 @@ impl<S: Default> Fixed<S> {
     /// Creates a device with the properties `info` (its time is always modelled) that completes everything after
     /// `latency`.
     pub fn new(info: DeviceInfo, latency: Dur) -> Self {
+        Self::over(S::default(), info, latency)
+    }
+}
+
+impl<S> Fixed<S> {
+    /// Creates a device over a store.
+    pub(super) fn over(served: S, info: DeviceInfo, latency: Dur) -> Self {
         Self {
             info: DeviceInfo {
                 modelled: true,
@@ -36,12 +73,10 @@ impl<S: Default> Fixed<S> {
             latency,
             now: Time::ZERO,
             pending: EventQueue::default(),
-            served: S::default(),
+            served,
         }
     }
-}
 
-impl<S> Fixed<S> {
     /// The time of the next completion.
     pub(crate) fn next_completion(&self) -> Time {
         let next = self.pending.next_at();
@@ -66,12 +101,15 @@ impl<S: Serve> Device for Fixed<S> {
             let served = self.served.serve(&request);
             served.map_err(|kind| request.error(kind))
         });
-        let (result, data) = match served {
-            Ok(data) => (Ok(()), data),
-            Err(error) => (Err(error), None),
+        let (result, Served { data, placed }) = match served {
+            Ok(served) => (Ok(()), served),
+            Err(error) => (Err(error), Served::default()),
         };
         let completed = self.now + self.latency;
-        let completion = Completion::of(&request, self.now..completed, result, data);
+        let completion = Completion {
+            placed,
+            ..Completion::of(&request, self.now..completed, result, data)
+        };
         self.pending.push(completed, completion);
         Ok(())
     }
@@ -87,5 +125,8 @@ impl<S: Serve> Device for Fixed<S> {
         while self.pending.next_at().is_some_and(|at| at <= self.now) {
             done.extend(self.pending.pop().map(|(_, completion)| completion));
         }
+    }
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.served.zones(from, count)
     }
 }

@@ -3,7 +3,7 @@
 //! With a latency of zero, any time that a stack above it takes is the stack's own. A read returns no data. It checks
 //! requests like every device, and completes an invalid one with the error after the same time.
 
-use super::fixed::{Fixed, Serve};
+use super::fixed::{Fixed, Serve, Served};
 use crate::{IoErrorKind, Request};
 
 /// Completes everything after a fixed time; stores no bytes.
@@ -14,7 +14,7 @@ pub type NullDevice = Fixed<Nothing>;
 pub struct Nothing;
 
 impl Serve for Nothing {
-    fn serve(&mut self, _: &Request) -> Result<Option<Box<[u8]>>, IoErrorKind> {
-        Ok(None)
+    fn serve(&mut self, _: &Request) -> Result<Served, IoErrorKind> {
+        Ok(Served::default())
     }
 }

@@ -4,19 +4,19 @@
 //! lost or cached, so a flush only takes its time.
 
 use super::Pages;
-use super::fixed::{Fixed, Serve};
+use super::fixed::{Fixed, Serve, Served};
 use crate::{IoErrorKind, Op, Request};
 
 /// Stores bytes in memory, in pages of 4 KiB allocated on first write; completes everything after a fixed time.
 pub type RamDevice = Fixed<Pages>;
 
 impl Serve for Pages {
-    fn serve(&mut self, request: &Request) -> Result<Option<Box<[u8]>>, IoErrorKind> {
+    fn serve(&mut self, request: &Request) -> Result<Served, IoErrorKind> {
         let &Request {
             op, offset, len, ..
         } = request;
         match (op, &request.data) {
-            (Op::Read, _) => return Ok(Some(self.read(offset, len))),
+            (Op::Read, _) => return Ok(Served::read(self.read(offset, len))),
             (Op::Write, Some(data)) if data.len() as u64 != len => {
                 return Err(IoErrorKind::Misaligned);
             }
@@ -24,8 +24,10 @@ impl Serve for Pages {
             (Op::Trim, _) => self.zero(offset, len),
             // Of a write without data the submitter measures only time: the content stays unchanged.
             (Op::Write | Op::Flush, _) => {}
+            // The check of every request refuses them.
+            (Op::Append | Op::Zone(_), _) => return Err(IoErrorKind::Unsupported),
         }
-        Ok(None)
+        Ok(Served::default())
     }
 }
 

@@ -7,7 +7,7 @@
 use super::held::Held;
 use crate::{
     Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, IoErrorKind, Op, Request,
-    RequestId,
+    RequestId, Zone,
 };
 use fathom_base::{Rng, Time};
 use std::collections::BTreeMap;
@@ -103,6 +103,10 @@ impl<D: Device> Device for Faulty<D> {
 
     fn log(&mut self) -> Option<DriveLog> {
         self.held.inner.log()
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.held.inner.zones(from, count)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

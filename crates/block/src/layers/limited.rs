@@ -12,7 +12,7 @@
 
 use super::limit::{Bucket, Limit};
 use crate::{
-    Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId,
+    Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId, Zone,
 };
 use fathom_base::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -50,7 +50,7 @@ impl Throttle {
 
     /// Returns true if a request takes tokens.
     fn counts(info: &DeviceInfo, request: &Request) -> bool {
-        matches!(request.op, Op::Read | Op::Write) && info.check(request).is_ok()
+        matches!(request.op, Op::Read | Op::Write | Op::Append) && info.check(request).is_ok()
     }
 
     /// Returns the time at which a request may start. A model's time ends at [`Time::END`]; the device then fails it.
@@ -237,5 +237,9 @@ impl<D: Device> Device for Limited<D> {
 
     fn log(&mut self) -> Option<DriveLog> {
         self.inner.log()
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.inner.zones(from, count)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It queues nothing: excess requests are returned ([`Busy`]), as by a device with a shorter queue.
 
-use crate::{Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Request};
+use crate::{Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Request, Zone};
 use fathom_base::Time;
 use std::num::NonZeroU32;
 
@@ -69,5 +69,9 @@ impl<D: Device> Device for Narrow<D> {
 
     fn log(&mut self) -> Option<DriveLog> {
         self.inner.log()
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.inner.zones(from, count)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::held::Held;
 use crate::{
-    Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId,
+    Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId, Zone,
 };
 use fathom_base::{Dur, Time};
 use std::collections::BTreeMap;
@@ -61,6 +61,10 @@ impl<D: Device, L: Latencies> Device for Noisy<D, L> {
 
     fn log(&mut self) -> Option<DriveLog> {
         self.held.inner.log()
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.held.inner.zones(from, count)
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

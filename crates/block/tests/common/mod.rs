@@ -3,7 +3,7 @@
 use fathom_base::{Dur, Rng, Time};
 use fathom_block::devices::modelled_info;
 use fathom_block::layers::Latencies;
-use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, RamDevice, Request};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, RamDevice, Request, Zone};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -77,6 +77,10 @@ impl<D: Device> Device for RealLike<D> {
         self.pass(2000);
         self.in_flight -= self.came.len() as u32;
         done.append(&mut self.came);
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.inner.zones(from, count)
     }
 }
 

@@ -123,6 +123,25 @@ Examples:
   fathom plan --iops 1M --bs 4K --platform x5570-sas
   fathom plan --iops 250k --latency-max 300us --platform nvme-2022,interface=io-uring";
 
+pub(super) const TUNE: &str = "\
+Compares what the drive reports with what was measured, and says what follows: attributes of the
+request queue, options of mkfs, zpool, mdadm and cryptsetup, the cost model of cgroups, settings of
+Seastar, RocksDB and PostgreSQL. Every line has its reason and the parameter behind it. What is not
+identified gives no advice, and a line says why. docs/tune.md has every rule.
+
+Nothing is written to a drive, and without --apply nothing is changed. --apply --verify names each
+file before it is changed, runs the jobs with and without the settings in turn, and keeps these only
+if the whole interval of the gain is above zero. The old values are back in every other case: after
+Ctrl-C, and after SIGKILL at the next `fathom tune`.
+
+Exit code 1 if the settings were not kept.
+
+Examples:
+  fathom probe /dev/nvme0n1 --read-only --out runs/nvme
+  fathom tune runs/nvme
+  fathom tune runs/nvme --format udev > 99-fathom.rules
+  fathom tune runs/nvme --on /mnt/data --apply --verify job.fio --size 4GiB";
+
 pub(super) const REPRODUCE: &str = "\
 Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in
 its direction only, does not hold, or cannot be told. `fathom list studies` shows the papers,

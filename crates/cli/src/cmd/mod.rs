@@ -25,6 +25,7 @@ mod run;
 mod save;
 mod solve;
 mod study;
+mod tune;
 mod workload;
 mod write_cost;
 
@@ -55,6 +56,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Platform(args) => platform::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::WriteCost(args) => write_cost::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),

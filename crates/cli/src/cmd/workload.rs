@@ -79,7 +79,7 @@ pub(super) fn program(name: &str) -> Result<Option<fathom_workload::program::Con
 }
 
 /// Returns the workload with this name, or in the file of this name.
-fn of_name(name: &str) -> Result<Workload, Failure> {
+pub(super) fn of_name(name: &str) -> Result<Workload, Failure> {
     if let Some(name) = name.strip_prefix(GENERATE) {
         if let Some((known, _)) = name.split_once(',')
             && find(GENERATORS, known.trim()).is_some()

@@ -194,7 +194,8 @@ impl Hdd {
         match active.request.op {
             Op::Read => self.begin_read(id),
             Op::Write => self.begin_write(id),
-            Op::Flush | Op::Trim => self.begin_flush(id),
+            // The check of every request refuses the operations of zoned devices.
+            Op::Flush | Op::Trim | Op::Append | Op::Zone(_) => self.begin_flush(id),
         }
     }
 
@@ -218,7 +219,7 @@ impl Hdd {
         match request.op {
             Op::Read => self.counters.host_sectors_read += len / SECTOR_BYTES,
             Op::Write => self.counters.host_sectors_written += len / SECTOR_BYTES,
-            Op::Flush | Op::Trim => {}
+            Op::Flush | Op::Trim | Op::Append | Op::Zone(_) => {}
         }
         let store = self.store.as_mut()?;
         match request.op {
@@ -230,7 +231,7 @@ impl Hdd {
                 }
                 None
             }
-            Op::Flush | Op::Trim => None,
+            Op::Flush | Op::Trim | Op::Append | Op::Zone(_) => None,
         }
     }
 
@@ -259,6 +260,7 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         read_only: false,
         modelled: true,
         rotational: Some(true),
+        ..DeviceInfo::default()
     }
 }
 

@@ -229,7 +229,9 @@ impl Captured {
         thread.count += 1;
         let sum = match access.op {
             Op::Read => &mut disk.read,
-            Op::Write => &mut disk.written,
+            Op::Write | Op::Append => &mut disk.written,
+            // The kernel's letters of a request do not tell them.
+            Op::Zone(_) => return self.accesses.push(access),
             Op::Flush => {
                 disk.flushes += 1;
                 return self.accesses.push(access);

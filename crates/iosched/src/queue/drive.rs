@@ -81,6 +81,7 @@ impl<D: Device> BlockQueue<D> {
                 fua: io.fua,
                 direct: false,
                 payload,
+                placement: io.placement,
             },
             data: data.map(|data| data.concat().into_boxed_slice()),
         })

@@ -66,6 +66,7 @@ impl<D: Device> BlockQueue<D> {
             priority: priority.level,
             sync: tag.sync || request.op == Op::Read || (tag.direct && era == Era::Multi),
             fua: tag.fua && request.op == Op::Write,
+            placement: tag.placement,
             queued,
         }
     }

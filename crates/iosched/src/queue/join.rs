@@ -87,6 +87,7 @@ impl<D: Device> BlockQueue<D> {
         // `REQ_NOMERGE_FLAGS`.
         !held.fua
             && !new.fua
+            && held.placement == new.placement
             && (alike || self.era == Era::Single)
             && held.len + new.len <= self.room(held.op, first.offset)
             && (!in_scheduler || self.scheduler.may_merge(held, new))

@@ -84,11 +84,23 @@ fn pool(op: Op) -> usize {
     usize::from(op != Op::Read)
 }
 
+/// Refuses a zoned drive: a scheduler may reorder the writes to a zone, and a splitter may cut an append.
+fn want_ordinary(info: &DeviceInfo) -> Result<(), BadValue> {
+    match info.zoned {
+        None => Ok(()),
+        Some(_) => Err(BadValue::new(
+            "drive",
+            &info.name,
+            "a drive without zones: the queue keeps no write pointers, so run a zoned drive without a scheduler and a splitter",
+        )),
+    }
+}
+
 impl<D: Device> BlockQueue<D> {
     /// Creates an empty queue with the configured scheduler.
     ///
     /// # Errors
-    /// [`BadValue`] names the invalid setting.
+    /// [`BadValue`] names the invalid setting, or the drive if it is zoned.
     pub fn new(inner: D, config: QueueConfig) -> Result<Self, BadValue> {
         let scheduler = config.scheduler.over(inner.info()).build()?;
         let name = config.scheduler.name();
@@ -106,6 +118,7 @@ impl<D: Device> BlockQueue<D> {
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Self, BadValue> {
         let block = u64::from(inner.info().logical_block_bytes);
+        want_ordinary(inner.info())?;
         let priorities = config.priorities()?;
         config.split.check(block)?;
         scheduler.check(block)?;

@@ -19,6 +19,7 @@ pub(crate) fn read(key: u32, offset: u64) -> Io {
         priority: 4,
         sync: true,
         fua: false,
+        placement: 0,
         queued: Time::ZERO,
     }
 }

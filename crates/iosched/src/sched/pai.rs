@@ -196,6 +196,7 @@ mod tests {
             priority: 4,
             sync: false,
             fua: false,
+            placement: 0,
             queued: at,
         }
     }

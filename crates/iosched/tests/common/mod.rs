@@ -33,5 +33,6 @@ pub(crate) fn info() -> DeviceInfo {
         read_only: false,
         modelled: true,
         rotational: Some(false),
+        ..DeviceInfo::default()
     }
 }

@@ -136,6 +136,7 @@ impl World {
             priority: 4,
             sync: op == Op::Read || event.flags.contains('S'),
             fua: false,
+            placement: 0,
             queued: event.at,
         };
         self.next += 1;

@@ -155,6 +155,7 @@ mod tests {
             read_only: false,
             modelled: true,
             rotational: None,
+            ..DeviceInfo::default()
         };
         let kind = match offset {
             0..0x8000_0000 => IoErrorKind::Misaligned,

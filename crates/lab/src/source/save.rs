@@ -180,7 +180,7 @@ fn disksim(access: &Access) -> Option<String> {
     let read = match access.op {
         Op::Read => 1,
         Op::Write => 0,
-        Op::Trim | Op::Flush => return None,
+        Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => return None,
     };
     let whole = |bytes: u64| {
         bytes

@@ -92,6 +92,7 @@ mod tests {
             read_only: false,
             modelled: true,
             rotational: Some(false),
+            ..DeviceInfo::default()
         };
         RamDevice::new(info, Dur::us(1))
     }

@@ -83,6 +83,10 @@ impl<D: Subject> Charged<D> {
             let allowed = "must be modelled: the time of a real host is its own";
             return Err(BadValue::new("drive", &platform.drive, allowed));
         }
+        if drives.iter().any(|drive| drive.info().zoned.is_some()) {
+            let allowed = "must not be zoned: the host's model has no file system for zones";
+            return Err(BadValue::new("drive", &platform.drive, allowed));
+        }
         let drives = Drives::new(drives, &platform)?;
         let start = drives.now();
         Ok(Self {

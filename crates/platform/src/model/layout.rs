@@ -59,7 +59,8 @@ impl Layout {
             Op::Flush => self.drives,
             _ if on + len <= self.chunk => 1,
             Op::Trim => (on + len).div_ceil(self.chunk).min(self.drives),
-            Op::Read | Op::Write => (on + len).div_ceil(self.chunk),
+            // No zoned drive is part of a host (`Charged::new`).
+            Op::Read | Op::Write | Op::Append | Op::Zone(_) => (on + len).div_ceil(self.chunk),
         };
         u32::try_from(chunks).unwrap_or(u32::MAX)
     }

@@ -310,8 +310,8 @@ impl<'a> Io<'a> {
         let info = self.device.info();
         let block = u64::from(info.logical_block_bytes).max(1);
         let longest = match op {
-            Op::Read | Op::Write => info.max_request_bytes.max(block) / block * block,
-            Op::Flush | Op::Trim => u64::MAX,
+            Op::Read | Op::Write | Op::Append => info.max_request_bytes.max(block) / block * block,
+            Op::Flush | Op::Trim | Op::Zone(_) => u64::MAX,
         };
         let depth = depth.min(info.queue_depth);
         let pieces = list.iter().flat_map(|&extent| split(extent, longest));
@@ -321,9 +321,9 @@ impl<'a> Io<'a> {
         // A failed transfer counts in full: a part of it may be on the drive.
         self.cost.requests += span.requests;
         match op {
-            Op::Write => self.cost.bytes_written += bytes,
+            Op::Write | Op::Append => self.cost.bytes_written += bytes,
             Op::Read => self.cost.bytes_read += bytes,
-            Op::Flush | Op::Trim => {}
+            Op::Flush | Op::Trim | Op::Zone(_) => {}
         }
         self.progress();
         result?;

@@ -98,9 +98,9 @@ impl Fake {
         let &Request { offset, len, .. } = request;
         match request.op {
             Op::Flush => Dur(1_000 + 20 * std::mem::take(&mut self.buffered)),
-            Op::Trim => Dur(1_000),
+            Op::Trim | Op::Zone(_) => Dur(1_000),
             Op::Read => self.read(offset, len),
-            Op::Write => self.write(offset, len),
+            Op::Write | Op::Append => self.write(offset, len),
         }
     }
 
@@ -182,6 +182,7 @@ impl Device for Fake {
             submitted: self.now,
             completed: self.busy_until,
             result,
+            placed: 0,
             data: None,
         };
         self.in_flight.push((self.busy_until, completion));

@@ -20,7 +20,8 @@ pub(super) struct Domains {
 
 impl Domains {
     pub(super) fn new(spec: &Spec, g: &Geometry) -> Self {
-        let count = match spec.mapping.kind.is_paged() {
+        let kind = spec.mapping.kind;
+        let count = match kind.is_paged() || kind.is_zoned() {
             true => 1,
             false => g.groups as usize,
         };

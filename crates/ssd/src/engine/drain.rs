@@ -133,7 +133,10 @@ impl Ssd {
             self.flash.end_stripe(&mut self.clock);
         }
         for request in settled {
-            self.complete(request, Ok(()));
+            match self.host.finishes(request) {
+                Some(start) => self.pad_zone(request, start),
+                None => self.complete(request, Ok(())),
+            }
         }
     }
 

@@ -30,7 +30,8 @@ impl Ssd {
         let is_plain = !self.health.may_fail && self.background.is_silent();
         let is_cached = !self.flash.fast.is_empty();
         let is_unknown = self.flash.store.is_some() || is_cached && self.g.map_units > 0;
-        if !is_new || !is_plain || is_unknown {
+        let is_zoned = self.info.zoned.is_some();
+        if !is_new || !is_plain || is_zoned || is_unknown {
             return 0;
         }
         let new = (self.g.map_units > 0).then(|| (self.ftl.clone(), self.flash.counts));

@@ -11,6 +11,12 @@ use std::ops::Range;
 /// Maximum number of clustered pages of consecutive units that leave the buffer together.
 const NEIGHBOUR_PAGES: u32 = 16;
 
+/// Returns true if the line that was planned last has the placement handle of the earlier ones.
+fn is_alike(batch: &Batch, ftl: &AnyFtl) -> bool {
+    let first = batch.runs.first().map(|(first, _)| *first);
+    first.is_none_or(|first| ftl.placement(first) == ftl.placement(batch.last_unit()))
+}
+
 impl WriteMemory {
     /// Takes the next batch, starting with a given line: that line alone, or as many lines as fill a clustered page where
     /// units of different lines can share one. The caller must give the batch back to `self.batch`.
@@ -29,7 +35,8 @@ impl WriteMemory {
                 break;
             }
             self.plan(&mut batch, ftl);
-            if !batch.outs.is_empty() && !self.may_share(&batch) {
+            let joins = batch.outs.is_empty() || self.may_share(&batch) && is_alike(&batch, ftl);
+            if !joins {
                 batch.undo();
                 break;
             }

@@ -4,6 +4,9 @@
 //! fill. This module knows nothing of flash: a request waits for a number of *parts*, and the owner of each part reports
 //! when it is done.
 
+pub(super) use super::active::Arrival;
+
+use super::active::Active;
 use super::flushes::Flushes;
 use super::order::Hazards;
 use super::queues::Queues;
@@ -14,54 +17,11 @@ use crate::link::{Link, Way};
 use crate::nand::job::Place;
 use crate::spec::{Cut, Log, Protocol, Spec};
 use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
-use fathom_block::{IoErrorKind, Op, Payload, Request};
+use fathom_block::{IoErrorKind, Op, Payload, Request, ZoneAction};
 use std::collections::VecDeque;
 
 /// Bytes that are read of a translation page in host memory: the page of that memory with the entry.
 const HOST_PAGE_BYTES: u64 = 4096;
-
-/// A request in flight.
-#[derive(Clone, Debug)]
-struct Active {
-    request: Request,
-    submitted: Time,
-    /// Parts still to come: flash operations of a read, programs of an unbuffered write.
-    pending: u32,
-    /// Sectors of a write that have crossed the link.
-    arrived: u64,
-    /// The piece on the link: its sectors, and the sectors of room reserved for it.
-    piece: (u32, u32),
-    /// Set for a write with a part that can no longer be placed; it fails when nothing of it is in progress.
-    failed: bool,
-    /// End of the last transfer of a read.
-    last_transfer: Time,
-    data: Option<Box<[u8]>>,
-    /// The unit of the mapping table that was read last for an unbuffered write.
-    map_read: Option<Place>,
-}
-
-impl Active {
-    /// Returns the first sector and the number of sectors.
-    fn sectors(&self) -> (u64, u64) {
-        let Request { offset, len, .. } = self.request;
-        (offset / SECTOR_BYTES, len / SECTOR_BYTES)
-    }
-}
-
-/// A piece of a write that has crossed the link.
-pub(super) struct Arrival {
-    pub(super) piece: Piece,
-    /// First sector of the piece.
-    pub(super) sector: u64,
-    /// Offset of the piece's data in the data of the write, in bytes.
-    pub(super) at: usize,
-    /// Total sectors of the write.
-    pub(super) length: u64,
-    /// True if it is the last piece.
-    pub(super) is_last: bool,
-    pub(super) fua: bool,
-    pub(super) failed: bool,
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct HostSide {
@@ -108,11 +68,12 @@ impl HostSide {
         self.active.ids().collect()
     }
 
-    /// Adds a request. Returns its index.
+    /// Adds a request, which was asked for at offset `asked`. Returns its index.
     #[inline]
-    pub(super) fn accept(&mut self, request: Request, now: Time) -> u32 {
+    pub(super) fn accept(&mut self, request: Request, asked: u64, now: Time) -> u32 {
         self.active.insert(Active {
             request,
+            asked,
             submitted: now,
             pending: 0,
             arrived: 0,
@@ -341,6 +302,20 @@ impl HostSide {
         self.active.get(id).is_some_and(done)
     }
 
+    /// Returns the first byte of the zone that a request finishes, if it does.
+    pub(super) fn finishes(&self, id: u32) -> Option<u64> {
+        let request = &self.active.get(id)?.request;
+        (request.op == Op::Zone(ZoneAction::Finish)).then_some(request.offset)
+    }
+
+    /// Makes a request without data wait for `parts` programs.
+    pub(super) fn await_programs(&mut self, id: u32, parts: u32) {
+        if let Some(active) = self.active.get_mut(id) {
+            active.pending += parts;
+            active.arrived = active.sectors().1;
+        }
+    }
+
     /// Marks a write as failed: it can no longer be placed.
     pub(super) fn fail(&mut self, id: u32) {
         if let Some(active) = self.active.get_mut(id) {
@@ -373,10 +348,15 @@ impl HostSide {
         result: Result<(), IoErrorKind>,
         clock: &mut Clock,
     ) -> bool {
-        let Some(active) = self.active.remove(id) else {
+        let Some(mut active) = self.active.remove(id) else {
             return false;
         };
-        clock.complete(&active.request, active.submitted, result, active.data);
+        if active.request.op == Op::Append {
+            let placed = std::mem::replace(&mut active.request.offset, active.asked);
+            clock.complete_append(&active.request, active.submitted, result, placed);
+        } else {
+            clock.complete(&active.request, active.submitted, result, active.data);
+        }
         true
     }
 

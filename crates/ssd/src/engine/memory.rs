@@ -27,7 +27,8 @@ pub(super) enum Gathers {
 
 impl Gathers {
     fn of(spec: &Spec, g: &Geometry) -> Option<Self> {
-        let several = spec.write_buffer.is_some() && g.units_per_cpage > 1;
+        let kind = spec.mapping.kind;
+        let several = spec.write_buffer.is_some() && g.units_per_cpage > 1 && !kind.is_zoned();
         several.then_some(match spec.mapping.kind.is_paged() {
             true => Gathers::AnyUnits,
             false => Gathers::Neighbours,

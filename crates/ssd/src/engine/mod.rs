@@ -6,6 +6,7 @@
 //! work ([`Background`]). No room knows the drive; whatever it needs of another room is passed to it. An event that
 //! concerns several rooms is handled by a method of [`Ssd`], in the file named after the event.
 
+mod active;
 mod background;
 mod batch;
 mod collection;
@@ -39,6 +40,7 @@ mod stripe;
 mod ticket;
 mod worn;
 mod write;
+mod zones;
 
 pub use counters::Counters;
 
@@ -52,8 +54,11 @@ use collection::Collection;
 
 use fathom_base::memory::room_for;
 use fathom_base::{BadValue, Lpn, Rng, SECTOR_BYTES, Time, want};
+use fathom_block::devices::Zones;
 use fathom_block::simulated::{self, Progress, Simulated};
-use fathom_block::{Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, Request};
+use fathom_block::{
+    Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, Request, Zone,
+};
 use flash::FlashSide;
 use health::Health;
 use host::HostSide;
@@ -64,6 +69,7 @@ use reading::ReadMemory;
 #[derive(Clone, Debug)]
 pub struct Ssd {
     info: DeviceInfo,
+    zones: Zones,
     g: Geometry,
     clock: Clock,
     host: HostSide,
@@ -78,6 +84,8 @@ pub struct Ssd {
     folding: Collection,
     background: Background,
     powered: bool,
+    /// Writes with an unknown placement handle.
+    misplaced: u64,
     /// Number of flash operations after which the power is cut.
     cut_after_ops: Option<u64>,
 }
@@ -107,8 +115,10 @@ impl Ssd {
         let g = Geometry::new(spec);
         room_for_tables(spec, &g)?;
         let bad = health::draw_bad(&g, Rng::new(seed, 5));
+        let info = info_of(spec);
         let mut drive = Ssd {
-            info: info_of(spec),
+            zones: Zones::new(&info),
+            info,
             clock: Clock::default(),
             host: HostSide::new(spec, Rng::new(seed, 1)),
             memory: WriteMemory::new(spec, &g),
@@ -121,6 +131,7 @@ impl Ssd {
             folding: Collection::folding(spec.fast_cache.as_ref()),
             background: Background::new(&spec.noise, g.stations, Rng::new(seed, 3)),
             powered: true,
+            misplaced: 0,
             cut_after_ops: None,
             g,
         };
@@ -179,6 +190,12 @@ impl Ssd {
         self.ftl.map_counts()
     }
 
+    /// Returns the number of writes with a placement handle that the drive does not have (the event Invalid Placement
+    /// Identifier of NVMe FDP); they were placed as those with handle 0.
+    pub fn misplaced_writes(&self) -> u64 {
+        self.misplaced
+    }
+
     /// Checks that the translation layer's tables are consistent; for tests. Takes O(units) time.
     ///
     /// # Errors
@@ -224,10 +241,16 @@ fn info_of(spec: &Spec) -> DeviceInfo {
         max_request_bytes: spec.host.max_request.0,
         queue_depth: spec.host.queue_depth,
         volatile_cache: spec.write_buffer.as_ref().is_some_and(|b| !b.battery),
-        trim: true,
+        trim: !spec.mapping.kind.is_zoned(),
         read_only: false,
         modelled: true,
         rotational: Some(false),
+        zoned: spec.mapping.zones(spec.host.max_request),
+        placement_handles: spec.mapping.placement_handles as u16,
+        reclaim_unit_bytes: match spec.mapping.placement_handles {
+            0 => 0,
+            _ => spec.flash.clustered_block.0,
+        },
     }
 }
 
@@ -241,14 +264,21 @@ impl Device for Ssd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (request, refused) = simulated::admit(self, request)?;
+        let (mut request, refused) = simulated::admit(self, request)?;
         self.background.note_request(&mut self.clock);
-        let refused = self.refusal(request.op, refused);
+        let asked = request.offset;
+        let mut refused = self.refusal(request.op, refused);
+        if self.info.zoned.is_some() && refused.is_none() {
+            refused = self.enter_zone(&mut request).err();
+        }
         if refused.is_none() && request.op == Op::Write {
             let (unit, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
             self.ftl.fetch(Lpn(unit));
+            if self.info.placement_handles > 1 {
+                self.note_placement(&request);
+            }
         }
-        let id = self.host.accept(request, self.clock.now);
+        let id = self.host.accept(request, asked, self.clock.now);
         if let Some(kind) = refused {
             self.complete(id, Err(kind));
         } else if self.host.is_command_through(id, &mut self.clock) {
@@ -264,6 +294,10 @@ impl Device for Ssd {
 
     fn log(&mut self) -> Option<DriveLog> {
         self.own_log()
+    }
+
+    fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
+        self.zones.report(from, count)
     }
 }
 

@@ -4,7 +4,7 @@
 //! held request is held until that one has passed; two reads never conflict. Requests that share no sector are not
 //! ordered.
 
-use fathom_block::{Op, Request};
+use fathom_block::{Op, Request, ZoneAction};
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -44,7 +44,7 @@ impl Hazards {
         let blockers = self.open.iter().filter(|earlier| meet(earlier, &new));
         let blockers = blockers.count() as u32;
         let held = blockers > 0;
-        if held || op == Op::Write {
+        if held || stays(op) {
             self.open.push(Open {
                 held,
                 blockers,
@@ -81,7 +81,7 @@ impl Hazards {
         let index = self.open.iter().position(is_free)?;
         self.free -= 1;
         let Open { id, op, .. } = self.open[index];
-        if op == Op::Write {
+        if stays(op) {
             self.open[index].held = false;
         } else {
             self.remove(index);
@@ -94,6 +94,13 @@ impl Hazards {
         self.open.clear();
         self.free = 0;
     }
+}
+
+/// Returns true for a request that later ones wait for after it has started: a write until its last byte has arrived, the
+/// finish of a zone until it is done.
+#[inline]
+fn stays(op: Op) -> bool {
+    op.is_write() || op == Op::Zone(ZoneAction::Finish)
 }
 
 #[inline]

@@ -48,7 +48,13 @@ impl Ssd {
             return;
         };
         // A battery preserves the host's writes; the map is rebuilt without it.
+        let zoned = self.info.zoned.is_some();
         let lost = match battery {
+            // A unit of a zone has one place: the battery lasts until its program is done.
+            true if zoned => {
+                store.settle_all();
+                Vec::new()
+            }
             true => store.latest_in_flight(),
             false => Vec::new(),
         };
@@ -65,6 +71,7 @@ impl Ssd {
                 .iter()
                 .for_each(|(line, b)| self.restore_line(line, b));
         }
+        self.restart_zones();
     }
 
     /// Forgets all operations, transfers and scheduled events.

@@ -15,11 +15,12 @@ impl Ssd {
 
     fn begin(&mut self, id: u32, op: Op) {
         match op {
-            Op::Write | Op::Trim if self.health.worn_out => self.refuse(id),
             Op::Read => self.begin_read(id),
-            Op::Write => self.begin_write(id),
             Op::Flush => self.flush(id),
+            _ if self.health.worn_out => self.refuse(id),
+            Op::Write | Op::Append => self.begin_write(id),
             Op::Trim => self.trim(id),
+            Op::Zone(action) => self.act_on_zone(id, action),
         }
     }
 
@@ -51,9 +52,14 @@ impl Ssd {
     }
 
     pub(super) fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
+        let finishes = self.info.zoned.is_some() && self.host.finishes(id).is_some();
         if self.host.complete(id, result, &mut self.clock) {
             self.collection.note_complete(&mut self.clock);
             self.folding.note_complete(&mut self.clock);
+        }
+        if finishes && result.is_ok() {
+            self.host.hazards.received(id);
+            self.begin_held();
         }
     }
 }

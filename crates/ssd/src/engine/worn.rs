@@ -19,8 +19,10 @@ impl Ssd {
     /// No spare block is left.
     pub(super) fn wear_out(&mut self) {
         self.health.worn_out = true;
+        self.retire_zones();
         self.settle_flushes();
         for request in self.host.flushes.take_undrained() {
+            self.host.hazards.received(request);
             self.complete(request, Err(IoErrorKind::Medium));
         }
         self.fail_placing();

@@ -4,9 +4,23 @@ use super::Ssd;
 use super::ticket::NOBODY;
 use crate::buffer::lines::Piece;
 use fathom_base::{Lpn, SECTOR_BYTES};
-use fathom_block::IoErrorKind;
+use fathom_block::{IoErrorKind, Request};
 
 impl Ssd {
+    /// Tells the translation layer the placement handle of a write. An unknown handle counts as 0.
+    pub(super) fn note_placement(&mut self, request: &Request) {
+        let known = request.tag.placement < self.info.placement_handles;
+        let handle = if known {
+            request.tag.placement as u8
+        } else {
+            0
+        };
+        self.misplaced += u64::from(!known);
+        let (from, _) = self.g.unit_of_sector(request.offset / SECTOR_BYTES);
+        let (last, _) = self.g.unit_of_sector((request.end() - 1) / SECTOR_BYTES);
+        self.ftl.note_placement(Lpn(from), Lpn(last + 1), handle);
+    }
+
     /// Queues a write for the link; its command has been processed.
     pub(super) fn begin_write(&mut self, id: u32) {
         if self.host.line_up(id) {
@@ -120,7 +134,7 @@ impl Ssd {
     }
 
     /// Completes a request when the data that the memory holds now is in the flash array.
-    fn flush_through(&mut self, id: u32) {
+    pub(super) fn flush_through(&mut self, id: u32) {
         if self.health.worn_out && !self.memory.lines.is_empty() {
             return self.complete(id, Err(IoErrorKind::Medium));
         }
@@ -150,7 +164,7 @@ impl Ssd {
     }
 
     /// Removes a range of sectors from the memory.
-    fn forget_lines(&mut self, from: u64, to: u64) {
+    pub(super) fn forget_lines(&mut self, from: u64, to: u64) {
         let mut sector = from;
         while sector < to && !self.memory.lines.is_empty() {
             let (cline, first) = self.g.line_of_sector(sector);

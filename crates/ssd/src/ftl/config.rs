@@ -17,6 +17,9 @@ pub(super) const LOG_BLOCKS: u32 = 256;
 /// Smallest cache for a map in flash, in bytes.
 const MAP_CACHE_MIN: u64 = 64;
 
+/// Most placement handles: as many as drives have today.
+pub(super) const HANDLES_MAX: u32 = 8;
+
 /// Reads and checks the keys of a mapping.
 ///
 /// # Errors
@@ -45,6 +48,30 @@ pub(super) fn read<F: Ftl>(mapping: &Mapping) -> Result<F::Config, BadValue> {
     want(fits, "mapping.host_memory_buffer", host, || {
         "left out for any kind but `dftl`".into()
     })?;
+    let zone = mapping.zone.unwrap_or_default();
+    want(
+        has("zone") == mapping.zone.is_some(),
+        "mapping.zone",
+        zone,
+        || "a size for `zoned`, left out for any other kind".into(),
+    )?;
+    let zones = mapping.max_open_zones.max(mapping.max_active_zones);
+    let fits = has("zone") || (mapping.zone_capacity.is_none() && zones == 0);
+    want(fits, "mapping.zone_capacity", "given", || {
+        "left out, with max_open_zones and max_active_zones, for any kind but `zoned`".into()
+    })?;
+    let handles = mapping.placement_handles;
+    let most = if has("placement_handles") {
+        HANDLES_MAX
+    } else {
+        0
+    };
+    want(
+        handles <= most,
+        "mapping.placement_handles",
+        handles,
+        || format!("0 to {HANDLES_MAX} for `page`, left out for any other kind"),
+    )?;
     let mut keys = table_of(mapping);
     keys.retain(|key, _| has(key));
     keys.try_into()

@@ -243,6 +243,7 @@ used last. A miss reads a translation page, from `mapping.host_memory_buffer` if
         let page = page::Config {
             striping: config.striping,
             partial_program: config.partial_program,
+            placement_handles: 0,
         };
         Self {
             inner: PageFtl::new(page, spec, g, seed),

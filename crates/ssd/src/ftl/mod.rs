@@ -15,6 +15,7 @@ mod replacement;
 mod striping;
 mod superblock;
 mod victim;
+mod zoned;
 
 pub(crate) use contract::{FlashOp, Stall};
 pub use contract::{MapCounts, MergeCounts};
@@ -85,6 +86,33 @@ mappings! {
     Fast => fast::FastFtl;
     Superblock => superblock::SuperblockFtl;
     Hybrid => hybrid::HybridFtl;
+    Zoned => zoned::ZonedFtl;
+}
+
+impl AnyFtl {
+    /// Returns the placement handle of the last write of a unit.
+    #[inline]
+    pub(crate) fn placement(&self, lpn: Lpn) -> u8 {
+        match self {
+            AnyFtl::Page(ftl) => ftl.placement(lpn),
+            _ => 0,
+        }
+    }
+
+    /// Notes the placement handle of a write of units `from` to `to`.
+    pub(crate) fn note_placement(&mut self, from: Lpn, to: Lpn, handle: u8) {
+        if let AnyFtl::Page(ftl) = self {
+            ftl.note_placement(from, to, handle);
+        }
+    }
+
+    /// Returns the zones, if the drive has them.
+    pub(crate) fn zones(&mut self) -> Option<&mut zoned::ZonedFtl> {
+        match self {
+            AnyFtl::Zoned(ftl) => Some(ftl),
+            _ => None,
+        }
+    }
 }
 
 /// Forwards methods of [`Ftl`] to the mapping in use.

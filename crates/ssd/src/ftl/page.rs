@@ -7,6 +7,10 @@
 //! frontier of Van Houdt, "Performance of garbage collection algorithms for flash-based solid state drives with
 //! hot/cold data", Performance Evaluation 70(10), 2013).
 //!
+//! A drive with placement handles (NVMe Flexible Data Placement, TP4146) has an open block for each of them in each group:
+//! data with different handles shares no block until collection moves it ("initially isolated"). The handles of units
+//! are forgotten in a power cut.
+//!
 //! [`super::victim`] selects the block to collect, `collect` collects it, `wear` levels wear, and `recovery`
 //! rebuilds the map after a power cut. `cache` and `fold` are the fast cache: blocks that are programmed with one bit per
 //! cell. The traffic of a mapping table that lies in flash itself is not modelled
@@ -58,6 +62,8 @@ pub(crate) struct PageFtl {
     owner_of: Vec<u32>,
     blocks: Blocks,
     heat: Heat,
+    /// The placement handle of the last write of each unit; empty if the drive has at most one.
+    handles: Vec<u8>,
     wear: Wear,
     groups: Vec<Group>,
     cache: Option<Cache>,
@@ -113,6 +119,8 @@ keys! {
         pub(super) striping: Striping = Striping::Dynamic,
         /// Whether the rest of a partly filled clustered page can be programmed later; otherwise it is lost.
         pub(super) partial_program: bool = false,
+        /// Placement handles of writes, 0 to 8 (NVMe FDP): each has an open block of its own in every group.
+        pub(super) placement_handles: u32 = 0,
     }
 }
 
@@ -145,6 +153,10 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
             } else {
                 0
             }),
+            handles: match config.placement_handles {
+                0 | 1 => Vec::new(),
+                _ => vec![0; units],
+            },
             wear: Wear::new(gc, g),
             groups: Vec::new(),
             cache: spec.fast_cache.as_ref().map(|cache| Cache::new(cache, g)),
@@ -259,6 +271,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
             + self.wear.state_bytes()
             + self.heat.state_bytes()
             + self.cache.as_ref().map_or(0, Cache::state_bytes)
+            + self.handles.capacity()
             + self.groups.capacity() * size_of::<Group>()
     }
 }

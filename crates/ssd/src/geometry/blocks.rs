@@ -26,7 +26,7 @@ impl Blocks {
         let planes = u64::from(dies) * u64::from(flash.planes_per_die);
         let block = flash.page.0 * u64::from(flash.pages_per_block);
         let groups = planes / (flash.clustered_block.0 / block);
-        let share = (spec.capacity.0 / flash.clustered_block.0).div_ceil(groups);
+        let share = (spec.stored() / flash.clustered_block.0).div_ceil(groups);
         let over = (share as f64 * mapping.over_provisioning_percent / 100.0).round() as u64;
         // Parity takes unnumbered blocks from over-provisioning.
         let of = u64::from(flash.parity_stripe);
@@ -53,7 +53,13 @@ impl Blocks {
         };
         // The fast cache has its static blocks and an open one.
         let cached = fast + u64::from(spec.fast_cache.is_some());
-        let reserve = if paged { 5 + open + cached } else { 4 };
+        // Each placement handle but the first has one, too.
+        let handles = u64::from(mapping.placement_handles.max(1)) - 1;
+        let reserve = if paged {
+            5 + open + cached + handles
+        } else {
+            4
+        };
         // Enough blocks for all data even if each of them has lost units. A mapping table in flash takes its space from
         // the spare blocks as far as they suffice, so the flash is as large as that of a drive with its map in memory.
         let units = flash.clustered_block.0 / spec.unit();
@@ -96,7 +102,7 @@ pub(super) fn map_units(spec: &Spec) -> u64 {
 
 /// Largest number of mapped units in a group when the capacity and the map in flash are spread over `groups`.
 fn with_map(spec: &Spec, groups: u64) -> u128 {
-    let units = u128::from(spec.capacity.0 / spec.unit() + map_units(spec));
+    let units = u128::from(spec.stored() / spec.unit() + map_units(spec));
     let of_page = u128::from(spec.flash.clustered_page.0 / spec.unit());
     units.div_ceil(of_page).div_ceil(u128::from(groups)) * of_page
 }

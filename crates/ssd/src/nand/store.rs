@@ -267,6 +267,17 @@ impl Store {
             .collect()
     }
 
+    /// Marks all cells whose programs were in progress as durable.
+    pub(crate) fn settle_all(&mut self) {
+        for block in self.blocks.iter_mut().flatten() {
+            for entry in &mut block.entries {
+                if matches!(entry.state, State::Pending(_)) {
+                    entry.state = State::Durable;
+                }
+            }
+        }
+    }
+
     /// Marks all cells whose programs were in progress as torn. Returns all torn places, in order.
     pub(crate) fn power_cut(&mut self) -> Vec<Ppn> {
         for block in self.blocks.iter_mut().flatten() {

@@ -30,12 +30,15 @@ pub(crate) struct Needs {
     pub(crate) logs_min: u32,
     /// The map lies in flash.
     pub(crate) map_in_flash: bool,
+    /// The host sees zones, and nothing is moved.
+    pub(crate) zoned: bool,
 }
 
 const PAGED: Needs = Needs {
     paged: true,
     logs_min: 0,
     map_in_flash: false,
+    zoned: false,
 };
 const MAP_IN_FLASH: Needs = Needs {
     map_in_flash: true,
@@ -52,6 +55,12 @@ const TWO_LOGS: Needs = Needs {
     ..LOGS
 };
 
+const ZONED: Needs = Needs {
+    paged: false,
+    zoned: true,
+    ..PAGED
+};
+
 /// Empty description. A mapping is described in its own file, and [`crate::ftl::FTLS`] lists the descriptions. They
 /// cannot be named here, because those files depend on the drive file.
 const ELSEWHERE: About = About::new("");
@@ -66,6 +75,7 @@ names! {
         Fast = "fast", ELSEWHERE => TWO_LOGS;
         Superblock = "superblock", ELSEWHERE => LOGS;
         Hybrid = "hybrid", ELSEWHERE => LOGS;
+        Zoned = "zoned", ELSEWHERE => ZONED;
     }
 }
 
@@ -73,6 +83,11 @@ impl MappingKind {
     /// Returns true if units may lie anywhere and garbage collection makes room.
     pub fn is_paged(self) -> bool {
         self.needs().paged
+    }
+
+    /// Returns true if the host sees zones.
+    pub(crate) fn is_zoned(self) -> bool {
+        self.needs().zoned
     }
 }
 

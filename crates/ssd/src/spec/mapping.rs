@@ -2,6 +2,7 @@
 
 use super::listed::{MappingKind, Victim};
 use fathom_base::{Bytes, Dur};
+use fathom_block::Zoned;
 use serde::{Deserialize, Serialize};
 
 /// The translation layer.
@@ -38,6 +39,60 @@ pub struct Mapping {
     /// is lost.
     #[serde(default)]
     pub partial_program: bool,
+    /// Size of a zone (`zoned` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<Bytes>,
+    /// Bytes that a zone can hold (`zoned` only). Defaults to the size of a zone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone_capacity: Option<Bytes>,
+    /// Maximum number of open zones (`zoned` only); 0 for no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub max_open_zones: u32,
+    /// Maximum number of zones that are open or closed (`zoned` only); 0 for no limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub max_active_zones: u32,
+    /// Number of placement handles of writes (`page` only), each with open blocks of its own (NVMe FDP); 0 for none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub placement_handles: u32,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+impl Mapping {
+    /// A mapping of a kind with the defaults of all other keys, and no over-provisioning.
+    pub fn new(kind: MappingKind) -> Self {
+        Self {
+            host_memory_buffer: None,
+            host_memory_latency: microsecond(),
+            kind,
+            unit: None,
+            over_provisioning_percent: 0.0,
+            log_blocks: 0,
+            striping: Striping::Dynamic,
+            map_cache: None,
+            partial_program: false,
+            zone: None,
+            zone_capacity: None,
+            max_open_zones: 0,
+            max_active_zones: 0,
+            placement_handles: 0,
+        }
+    }
+
+    /// Returns the zones that the host sees, for a checked drive of zones. `longest` is the longest request, in bytes.
+    pub(crate) fn zones(&self, longest: Bytes) -> Option<Zoned> {
+        let zone = self.zone.filter(|_| self.kind.is_zoned())?;
+        Some(Zoned {
+            zone_bytes: zone.0,
+            zone_capacity_bytes: self.zone_capacity.unwrap_or(zone).0,
+            max_open: self.max_open_zones,
+            max_active: self.max_active_zones,
+            max_append_bytes: longest.0,
+            reads_cross: true,
+        })
+    }
 }
 
 fn microsecond() -> Dur {

@@ -7,6 +7,7 @@ pub(crate) mod naive;
 #[path = "suite.rs"]
 pub(crate) mod suite;
 pub(crate) mod waf;
+pub(crate) mod zone_life;
 
 use fathom_base::{Bytes, Dur, Rate, Time};
 use fathom_block::{Completion, Device, Request};
@@ -47,8 +48,51 @@ pub(crate) fn base() -> Spec {
     Spec::from_toml(BASE).unwrap()
 }
 
-/// All mappings that pass the suites.
-pub(crate) const KINDS: [MappingKind; MappingKind::ALL.len()] = MappingKind::ALL;
+/// All mappings of ordinary drives, which pass the suites. Zoned drives have suites of their own (`zoned.rs`).
+pub(crate) const KINDS: [MappingKind; 7] = [
+    MappingKind::Page,
+    MappingKind::Dftl,
+    MappingKind::Block,
+    MappingKind::Replacement,
+    MappingKind::Fast,
+    MappingKind::Superblock,
+    MappingKind::Hybrid,
+];
+
+/// A zoned drive: zones of two clustered blocks, in a small drive of that shape. `buffer` is a FIFO buffer.
+pub(crate) fn zoned(shape_name: &str, buffer_name: &str) -> Spec {
+    let mut spec = shape(shape_name);
+    spec.name = format!("zoned {shape_name} {buffer_name}");
+    spec.mapping.kind = MappingKind::Zoned;
+    if shape_name == "tiny" {
+        // The conformance suite needs some logical blocks.
+        spec.capacity = Bytes::kib(128);
+    }
+    let unit = Bytes(spec.unit());
+    let block = spec.flash.clustered_block;
+    let zone = if spec.capacity.0.is_multiple_of(2 * block.0) {
+        2 * block.0
+    } else {
+        block.0
+    };
+    spec.mapping.zone = Some(Bytes(zone));
+    spec.mapping.log_blocks = 0;
+    spec.mapping.partial_program |= unit != spec.flash.clustered_page;
+    (spec.mapping.max_open_zones, spec.mapping.max_active_zones) = (2, 3);
+    spec.write_buffer = buffer(buffer_name);
+    if let Some(buffer) = &mut spec.write_buffer {
+        buffer.capacity = Bytes(buffer.capacity.0 / unit.0 * unit.0);
+    }
+    if unit.0.is_power_of_two() {
+        spec.host.logical_block = unit;
+    }
+    spec
+}
+
+/// Shapes and buffers of zoned drives: those whose unit can be a logical block, and those that keep the order of writes.
+pub(crate) const ZONED_SHAPES: [&str; 6] =
+    ["whole", "parted", "padded", "lanes", "one die", "tiny"];
+pub(crate) const ZONED_BUFFERS: [&str; 4] = ["none", "fifo", "fifo idle", "fifo idle battery"];
 
 /// Layouts and mappings of the flash array.
 pub(crate) const SHAPES: [&str; 7] = [

@@ -90,7 +90,7 @@ impl Work for RoundToPages {
 
     fn shape(&mut self, mut access: Access) -> Verdict {
         match access.op {
-            Op::Flush => return Ok(Some(access)),
+            Op::Flush | Op::Append | Op::Zone(_) => return Ok(Some(access)),
             Op::Trim => return self.inside(access),
             Op::Read | Op::Write => {}
         }

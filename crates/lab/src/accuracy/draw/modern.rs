@@ -13,8 +13,8 @@ use fathom_block::layers::Limit;
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{
     Arbitration, Compression, Drain, FastCache, Faults, Flash, Fold, Gc, Host, Kind, Log, Mapping,
-    MappingKind, Noise, ProgramMode, Protocol, Separation, Striping, Thermal, Victim, WhenFull,
-    WriteBuffer, WritePolicy,
+    MappingKind, Noise, ProgramMode, Protocol, Separation, Thermal, Victim, WhenFull, WriteBuffer,
+    WritePolicy,
 };
 
 /// The most draws for one drive.
@@ -215,7 +215,6 @@ fn mapping(rng: &mut Rng, class: Class, flash: &Flash) -> Mapping {
     let lent = rng.chance(0.5) && class == Class::NoDram;
     let memory = Bytes(log_whole(rng, 2, 16) * MIB);
     Mapping {
-        kind,
         unit: Some(Bytes(unit)),
         over_provisioning_percent: (over * 10.0).round() / 10.0,
         log_blocks: if paged {
@@ -223,11 +222,9 @@ fn mapping(rng: &mut Rng, class: Class, flash: &Flash) -> Mapping {
         } else {
             log_whole(rng, 2, 16) as u32
         },
-        striping: Striping::Dynamic,
         map_cache: (kind == MappingKind::Dftl).then_some(cache),
         host_memory_buffer: lent.then_some(memory),
-        host_memory_latency: Dur::us(1),
-        partial_program: false,
+        ..Mapping::new(kind)
     }
 }
 

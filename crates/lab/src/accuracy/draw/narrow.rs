@@ -222,7 +222,6 @@ fn mapping(
         (false, false) => (page, Bytes(512)),
     };
     let mapping = Mapping {
-        kind,
         unit: (unit != page).then_some(unit),
         over_provisioning_percent: (log_uniform(rng, 2.0, 28.0) * 10.0).round() / 10.0,
         log_blocks: match kind {
@@ -234,6 +233,7 @@ fn mapping(
         host_memory_buffer: None,
         host_memory_latency: Dur::us(1),
         partial_program: sectors,
+        ..Mapping::new(kind)
     };
     (mapping, logical_block)
 }

@@ -117,7 +117,6 @@ fn mapping(
     let logs = log_whole(rng, 1, LOG_BLOCKS_MAX).min(blocks / 2) as u32;
     let map_cache = Bytes(log_whole(rng, 64, 4 * MIB));
     Mapping {
-        kind,
         unit: (unit != flash.clustered_page.0).then_some(Bytes(unit)),
         over_provisioning_percent: (log_uniform(rng, 1.0, 100.0) * 10.0).round() / 10.0,
         log_blocks: if paged { 0 } else { logs },
@@ -130,6 +129,7 @@ fn mapping(
         host_memory_buffer: None,
         host_memory_latency: Dur::us(1),
         partial_program: rng.chance(0.25),
+        ..Mapping::new(kind)
     }
 }
 

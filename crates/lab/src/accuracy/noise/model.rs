@@ -34,9 +34,9 @@ impl Smooth {
     pub(super) fn latency_ns(&self, op: Op, bytes: u64) -> f64 {
         match op {
             Op::Read => self.read.at(bytes),
-            Op::Write => self.write.at(bytes),
+            Op::Write | Op::Append => self.write.at(bytes),
             Op::Flush => self.flush.at(0),
-            Op::Trim => self.write.at(0),
+            Op::Trim | Op::Zone(_) => self.write.at(0),
         }
     }
 }

@@ -41,8 +41,8 @@ impl Io<'_> {
                 .check(ask.op, &[(ask.offset, ask.len)], already)?;
             match ask.op {
                 Op::Read => read += bytes,
-                Op::Write => written += bytes,
-                Op::Flush | Op::Trim => {}
+                Op::Write | Op::Append => written += bytes,
+                Op::Flush | Op::Trim | Op::Zone(_) => {}
             }
         }
         let depth = depth.min(self.device.info().queue_depth);
@@ -68,9 +68,9 @@ impl Io<'_> {
             timed: match ask.op {
                 Op::Read => Timed::Read,
                 Op::Write if self.tag.fua => Timed::WriteThrough,
-                Op::Write => Timed::Write,
+                Op::Write | Op::Append => Timed::Write,
                 Op::Flush => Timed::Flush,
-                Op::Trim => Timed::Trim,
+                Op::Trim | Op::Zone(_) => Timed::Trim,
             },
             offset: ask.offset,
             bytes: ask.len,

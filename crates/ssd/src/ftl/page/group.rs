@@ -1,5 +1,6 @@
 //! A group of a page-mapped drive: its erased blocks, its open blocks, and the limit on its valid data.
 
+use crate::ftl::config::HANDLES_MAX;
 use crate::ftl::contract::NO_CBLOCK;
 use crate::geometry::Geometry;
 use std::collections::VecDeque;
@@ -14,6 +15,19 @@ pub(super) const HOT: usize = 2;
 pub(super) const COLD: usize = 3;
 /// Index of the block that is open for the fast cache.
 pub(super) const FAST: usize = 4;
+/// Index of the block that is open for placement handle 1; those of the next handles follow. Handle 0 has [`HOST`].
+const HANDLES: usize = 5;
+/// Number of open blocks of a group.
+const FRONTS: usize = HANDLES + HANDLES_MAX as usize - 1;
+
+/// Returns the index of the block that is open for a placement handle.
+pub(super) fn front_of_handle(handle: u8) -> usize {
+    match handle {
+        0 => HOST,
+        handle => HANDLES + usize::from(handle) - 1,
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) cblock: u32,
@@ -28,7 +42,7 @@ pub(super) struct Open {
 pub(super) struct Group {
     pub(super) free: VecDeque<u32>,
     pub(super) erasing: u32,
-    pub(super) open: [Open; 5],
+    pub(super) open: [Open; FRONTS],
     pub(super) valid: u32,
     /// Maximum number of valid units, so that a victim always yields something; 0 for a group that is stuck.
     pub(super) valid_max: u32,
@@ -54,7 +68,7 @@ impl Group {
         Self {
             free: (first..first + blocks).collect(),
             erasing: 0,
-            open: [closed; 5],
+            open: [closed; FRONTS],
             valid: 0,
             valid_max,
             retired: 0,

@@ -2,7 +2,7 @@
 //! addresses select.
 
 use super::PageFtl;
-use super::group::{Group, HOST, HOT};
+use super::group::{Group, HOST, HOT, front_of_handle};
 use super::map::NOTHING;
 use crate::ftl::contract::{FlashOp, Stall, emit_programs};
 use fathom_base::{Lpn, Ppn};
@@ -62,10 +62,13 @@ impl PageFtl {
         }
     }
 
-    /// Returns the open block for units that the host writes together: the one for hot units if more than half of
-    /// them are hot.
+    /// Returns the open block for units that the host writes together: the one of their placement handle; else the one for
+    /// hot units if more than half of them are hot.
     #[inline]
     pub(super) fn front_of(&self, runs: &[(Lpn, u32)]) -> usize {
+        if let (false, Some(&(lpn, _))) = (self.handles.is_empty(), runs.first()) {
+            return front_of_handle(self.placement(lpn));
+        }
         if !self.heat.is_used() {
             return HOST;
         }
@@ -75,6 +78,18 @@ impl PageFtl {
             all += 1;
         }
         if 2 * hot > all { HOT } else { HOST }
+    }
+
+    /// Returns the placement handle of the last write of a unit.
+    pub(in crate::ftl) fn placement(&self, lpn: Lpn) -> u8 {
+        self.handles.get(lpn.index()).copied().unwrap_or_default()
+    }
+
+    /// Notes the placement handle of a write of units `from` to `to`.
+    pub(in crate::ftl) fn note_placement(&mut self, from: Lpn, to: Lpn, handle: u8) {
+        if let Some(handles) = self.handles.get_mut(from.index()..to.index()) {
+            handles.fill(handle);
+        }
     }
 
     /// Counts a place as no longer valid.

@@ -13,6 +13,7 @@ impl PageFtl {
         self.owner_of.fill(NOTHING);
         self.blocks.reset();
         self.heat.clear();
+        self.handles.fill(0);
         self.groups = self.erased_groups();
         if let Some(cache) = &mut self.cache {
             cache.clear();

@@ -40,8 +40,8 @@ impl<T> Each<T> {
     pub fn of(&self, op: Op) -> &T {
         match op {
             Op::Read => &self.read,
-            Op::Write | Op::Flush => &self.write,
-            Op::Trim => &self.trim,
+            Op::Write | Op::Flush | Op::Append => &self.write,
+            Op::Trim | Op::Zone(_) => &self.trim,
         }
     }
 
@@ -49,8 +49,8 @@ impl<T> Each<T> {
     pub fn of_mut(&mut self, op: Op) -> &mut T {
         match op {
             Op::Read => &mut self.read,
-            Op::Write | Op::Flush => &mut self.write,
-            Op::Trim => &mut self.trim,
+            Op::Write | Op::Flush | Op::Append => &mut self.write,
+            Op::Trim | Op::Zone(_) => &mut self.trim,
         }
     }
 }

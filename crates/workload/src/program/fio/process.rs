@@ -318,6 +318,7 @@ impl Process {
                 fua: op == Op::Write && self.job.flushes.sync,
                 direct: matches!(op, Op::Read | Op::Write),
                 payload: Payload::Unique,
+                placement: 0,
             },
             asked,
             counts: self.counts(),

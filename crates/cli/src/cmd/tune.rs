@@ -1,0 +1,121 @@
+//! `fathom tune`: the settings that follow from a measurement.
+
+mod left;
+mod trial;
+
+use super::made;
+use crate::args::{Form, TuneArgs};
+use crate::failure::{Exit, Failure};
+use crate::{input, out};
+use fathom_hostio::DriveQueue;
+use fathom_lab::store::{self, SetKind};
+use fathom_lab::target::TargetError;
+use fathom_lab::tune::reported;
+use fathom_probe::Profile;
+use fathom_report::tune::{Applied, Reported, Tuning, applied_text, text};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Found<'a> {
+    #[serde(flatten)]
+    found: &'a Tuning,
+    /// The trial, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied: Option<&'a Applied>,
+}
+
+pub(super) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
+    left::restore(&args.journal, args.restore)?;
+    let Some(run) = &args.run else {
+        return Ok(Exit::Done);
+    };
+    let profile = profile(run)?;
+    let path = args.on.clone().or_else(|| probed(&profile));
+    let drive = path.as_deref().map(|path| queue(args, path));
+    let drive = drive.transpose()?.flatten();
+    let report = drive.as_ref().map_or_else(Reported::default, reported);
+    let mut found = Tuning::of(&profile, report);
+    found.notes = notes(&profile, path.as_deref(), drive.as_ref());
+    if !args.trial.apply {
+        show(args, &found, None)?;
+        return Ok(Exit::Done);
+    }
+    let (Some(path), Some(drive)) = (path, drive) else {
+        let message = "`--apply` needs a drive of this machine, and the profile names none";
+        return Err(Failure::input("fathom::tune::drive", message)
+            .help("name one: --on TARGET (a directory, a file, /dev/...)"));
+    };
+    let ended = trial::run(args, &found, &path, &drive)?;
+    let Some(applied) = ended else {
+        return Ok(Exit::Negative);
+    };
+    show(args, &found, Some(&applied))?;
+    Ok(match applied.kept {
+        true => Exit::Done,
+        false => Exit::Negative,
+    })
+}
+
+/// Reads the profile of a run.
+fn profile(run: &Path) -> Result<Profile, Failure> {
+    input::profile(run)?;
+    made::only(&[SetKind::Measurement], run, "fathom tune")
+        .map_err(|failure| failure.help("measure the drive: fathom probe TARGET --out DIR"))?;
+    Ok(out::loaded(store::load_profile(run)?))
+}
+
+/// Returns the target that was probed, if it is a real one that is here.
+fn probed(profile: &Profile) -> Option<PathBuf> {
+    let path = PathBuf::from(&profile.target.name);
+    (!profile.target.modelled && path.exists()).then_some(path)
+}
+
+/// Finds the drive of a target. One that the user named must be found.
+fn queue(args: &TuneArgs, path: &Path) -> Result<Option<DriveQueue>, Failure> {
+    match DriveQueue::of(path) {
+        Ok(drive) => Ok(Some(drive)),
+        Err(error) if args.on.is_some() => Err(TargetError::from(error).into()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Returns notes on the drive that was read.
+fn notes(profile: &Profile, path: Option<&Path>, drive: Option<&DriveQueue>) -> Vec<String> {
+    let target = &profile.target;
+    let mut notes = Vec::new();
+    let Some(drive) = drive else {
+        notes.push(match path {
+            Some(path) => format!("sysfs shows no drive under {}.", path.display()),
+            None => "Name a drive with --on TARGET, and what it reports is compared.".to_owned(),
+        });
+        return notes;
+    };
+    let here = drive.identity().to_string();
+    if target.modelled || !target.identity.contains(&here) {
+        notes.push(format!(
+            "The measurement is of {} ({}), and the drive here is {} ({here}): make sure that it is of the same model.",
+            target.name, target.identity, drive.name
+        ));
+    }
+    notes
+}
+
+fn show(args: &TuneArgs, found: &Tuning, applied: Option<&Applied>) -> Result<(), Failure> {
+    if args.json {
+        return out::json(&Found { found, applied });
+    }
+    match args.format {
+        Form::Text => {
+            let trial = applied.map(|applied| applied_text(applied, out::screen()));
+            out::text(&(text(found, out::screen()) + &trial.unwrap_or_default()))
+        }
+        Form::Program(form) => {
+            if let Some(applied) = applied {
+                out::note(&applied_text(applied, out::error_screen()));
+            }
+            out::data(&(form.render)(found))
+        }
+    }
+}

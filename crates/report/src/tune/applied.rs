@@ -1,0 +1,190 @@
+//! Settings that were tried on a drive: what was set, whether it is better, and what is set now.
+
+use crate::table::{Kind, table};
+use crate::text::at_most;
+use crate::{screen::Screen, wrap::clean};
+use serde::Serialize;
+
+/// An attribute that was set for the trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Set {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// The file in sysfs.
+    pub path: String,
+    /// The value that was found.
+    pub old: String,
+    /// The new value, as the kernel shows it.
+    pub new: String,
+}
+
+/// A value that the kernel refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// The value.
+    pub value: String,
+    /// What the kernel said.
+    pub error: String,
+    /// What can still be done.
+    pub help: String,
+}
+
+/// The trial of some settings under a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Applied {
+    /// The job.
+    pub job: String,
+    /// The target that it ran on.
+    pub target: String,
+    /// Rounds that both settings have played.
+    pub rounds: usize,
+    /// What was set.
+    pub set: Vec<Set>,
+    /// What the kernel refused.
+    pub refused: Vec<Refused>,
+    /// The figure that decides.
+    pub figure: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its mean as found and as advised.
+    pub means: Option<[f64; 2]>,
+    /// By how much the advised settings are better, in percent; below zero if they are worse.
+    pub gain_percent: Option<f64>,
+    /// The 95 % interval of that; `None` with fewer than three rounds.
+    pub gain_interval: Option<[f64; 2]>,
+    /// True if the settings stay, because the whole interval is above zero.
+    pub kept: bool,
+}
+
+impl Applied {
+    /// Returns true if the interval says that the new settings are better.
+    pub fn is_gain(&self) -> bool {
+        !self.set.is_empty() && self.gain_interval.is_some_and(|[low, _]| low > 0.0)
+    }
+
+    /// Returns the result in words.
+    fn verdict(&self) -> String {
+        let rounds = self.rounds;
+        let after = match self.kept {
+            true => "The settings stay until the next restart.",
+            false => "The old values are back.",
+        };
+        let said = match (self.gain_percent, self.gain_interval) {
+            _ if self.set.is_empty() => "Nothing could be set.".to_owned(),
+            (Some(percent), Some([low, high])) => format!(
+                "{}: {percent:+.1} % better as advised (95 % interval {low:+.1} to {high:+.1} %, {rounds} rounds).",
+                self.figure
+            ),
+            (Some(percent), None) => format!(
+                "{}: {percent:+.1} % better as advised in {rounds} rounds, too few for an interval.",
+                self.figure
+            ),
+            (None, _) => format!(
+                "The job has no {}, so nothing can be compared.",
+                self.figure
+            ),
+        };
+        format!("{said} {after}")
+    }
+}
+
+/// Returns the text for the terminal.
+pub fn applied_text(applied: &Applied, screen: Screen) -> String {
+    let screen = at_most(screen);
+    let mut out = format!(
+        "\nTried under {} on {}\n\n",
+        clean(&applied.job),
+        clean(&applied.target)
+    );
+    if !applied.set.is_empty() {
+        let head = ["setting", "as found", "as advised", "file"].map(str::to_owned);
+        let row = |set: &Set| {
+            [&set.attribute, &set.old, &set.new, &set.path]
+                .map(|cell| clean(cell))
+                .to_vec()
+        };
+        let rows = applied.set.iter().map(row);
+        let rows: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
+        out += &table(&rows, Kind::Words, screen);
+        out.push('\n');
+    }
+    for refused in &applied.refused {
+        out += &format!(
+            "The kernel refused {} = {}: {}. What can be done: {}.\n",
+            refused.attribute,
+            refused.value,
+            clean(&refused.error),
+            refused.help
+        );
+    }
+    out += &applied.verdict();
+    out.push('\n');
+    if applied.kept {
+        out += "To undo it:\n";
+        for set in &applied.set {
+            out += &format!("  echo {} > {}\n", clean(&set.old), clean(&set.path));
+        }
+    }
+    screen.text(&out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_what_was_tried_and_how_to_undo_it() {
+        let applied = |interval: Option<[f64; 2]>, kept: bool| Applied {
+            job: "job".into(),
+            target: "/dev/loop0".into(),
+            rounds: 5,
+            set: vec![Set {
+                attribute: "nr_requests".into(),
+                path: "/sys/block/loop0/queue/nr_requests".into(),
+                old: "128".into(),
+                new: "64".into(),
+            }],
+            refused: vec![Refused {
+                attribute: "scheduler".into(),
+                value: "kyber".into(),
+                error: "Invalid argument".into(),
+                help: "load its module first".into(),
+            }],
+            figure: "accesses a second".into(),
+            unit: String::new(),
+            means: Some([1.0, 2.0]),
+            gain_percent: Some(3.0),
+            gain_interval: interval,
+            kept,
+        };
+        let better = applied(Some([1.0, 5.0]), true);
+        assert!(better.is_gain());
+        let said = applied_text(&better, Screen::default());
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("echo 128 > /sys/block/loop0/queue/nr_requests"),
+            "{said}"
+        );
+        assert!(
+            said.contains(
+                "refused scheduler = kyber: Invalid argument. What can be done: load its module first."
+            ),
+            "{said}"
+        );
+        for worse in [
+            applied(Some([0.0, 5.0]), false),
+            applied(Some([-1.0, 5.0]), false),
+            applied(None, false),
+        ] {
+            assert!(!worse.is_gain());
+            let said = applied_text(&worse, Screen::default());
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                said.contains("The old values are back.") && !said.contains("echo"),
+                "{said}"
+            );
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A drive as the rules see it, and the quantities that several rules need.
+
+use super::advice::Undecided;
+use super::measured::{Known, Measured};
+use super::reported::Reported;
+use crate::words::bytes;
+
+/// What is known of a drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// What it reports.
+    pub reported: &'a Reported,
+    /// What was measured.
+    pub measured: &'a Measured,
+}
+
+/// A length that follows from measurements, with its derivation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Length {
+    pub(super) parameter: &'static str,
+    /// The length in bytes.
+    pub(super) bytes: u64,
+    /// How it follows, in words: `a stripe of 8 × 64 KiB = 512 KiB`.
+    pub(super) said: String,
+}
+
+/// A larger unit is a unit of parallel work, not of mapping: a file system or a pool aligned to it would waste space.
+const SMALL_UNIT_MAX: u64 = 16 << 10;
+/// Units beyond this are no units of a request.
+const UNIT_MAX: u64 = 64 << 20;
+
+impl Case<'_> {
+    /// Returns the unit below which a write makes the drive read first: the indirection unit, or a clustered page that is
+    /// no longer than one.
+    pub(super) fn write_unit(&self) -> Result<Known, Undecided> {
+        let unit = self.measured.known("indirection_unit");
+        unit.or_else(|why| {
+            let page = self.measured.known("clustered_page");
+            let page = page.ok().filter(|page| page.high <= SMALL_UNIT_MAX);
+            page.ok_or(why)
+        })
+        .and_then(
+            |unit| match unit.high.is_power_of_two() && unit.high <= UNIT_MAX {
+                true => Ok(unit),
+                false => Err(Undecided::identified(
+                    unit.parameter,
+                    format!(
+                        "a unit of {} is no power of two, which every one of these is",
+                        unit.said
+                    ),
+                )),
+            },
+        )
+    }
+
+    /// Returns the unit at whose multiples a request should begin and be cut: the stripe unit, the clustered page, or the
+    /// indirection unit.
+    pub(super) fn request_unit(&self) -> Result<Known, Undecided> {
+        let names = ["stripe_unit", "clustered_page", "indirection_unit"];
+        let unit = self.measured.first(&names)?;
+        match unit.value.is_multiple_of(512) && (1..=UNIT_MAX).contains(&unit.value) {
+            true => Ok(unit),
+            false => Err(Undecided::identified(
+                unit.parameter,
+                format!("{} is no length of a request", unit.said),
+            )),
+        }
+    }
+
+    /// Returns the length of a request that occupies every parallel part of the drive once.
+    pub(super) fn stripe(&self) -> Result<Length, Undecided> {
+        let parts = self.measured.known("parallelism")?;
+        let unit = self.measured.known("stripe_unit");
+        let unit = unit.or_else(|why| self.measured.known("read_unit").map_err(|_| why))?;
+        let length = unit.value.saturating_mul(parts.value);
+        match (1..=UNIT_MAX).contains(&length) {
+            true => Ok(Length {
+                parameter: parts.parameter,
+                bytes: length,
+                said: format!(
+                    "{} parallel parts × {} = {}",
+                    parts.said,
+                    unit.said,
+                    bytes(length)
+                ),
+            }),
+            false => Err(Undecided::identified(
+                parts.parameter,
+                format!(
+                    "{} parts of {} are no length of a request",
+                    parts.said, unit.said
+                ),
+            )),
+        }
+    }
+
+    /// Returns the unit of erasure as the host sees it: the reclaim unit, or the clustered block.
+    pub(super) fn erase_unit(&self) -> Result<Known, Undecided> {
+        self.measured.first(&["reclaim_unit", "clustered_block"])
+    }
+}
