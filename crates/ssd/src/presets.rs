@@ -37,6 +37,8 @@ CLASSES {
     "qlc-64k": "enterprise QLC drive with indirection units of 64 KiB, as Intel's D5-P5316",
     "sd-card": "microSD card of application class A1 with log blocks",
     "emmc": "eMMC 5.1 with a map in flash",
+    "zns": "zoned TLC drive, as Western Digital's Ultrastar DC ZN540",
+    "fdp": "enterprise TLC drive with eight placement handles",
     "cloud-volume": "volume of a cloud with 3,000 operations and 125 MiB a second, as Amazon's EBS gp3",
 }
 
