@@ -358,6 +358,12 @@ pub trait Device {
     fn zones(&mut self, _from: u64, _count: usize) -> Vec<Zone> {
         Vec::new()
     }
+
+    /// Returns the processor time that the calling thread has used so far; `None` where the host costs nothing, as above a
+    /// model. A thread that computes all the time is the bottleneck, and not the drive.
+    fn host_time(&self) -> Option<Dur> {
+        None
+    }
 }
 
 /// Implements [`Device`] for a pointer to a device.
@@ -384,6 +390,10 @@ macro_rules! pointer {
             }
             fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
                 (**self).zones(from, count)
+            }
+
+            fn host_time(&self) -> Option<Dur> {
+                (**self).host_time()
             }
         }
     };

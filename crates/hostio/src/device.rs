@@ -25,7 +25,7 @@ use crate::ioctl;
 use crate::log::{LogError, LogReader};
 use crate::ring::Ring;
 use crate::transfer::Transfer;
-use fathom_base::Time;
+use fathom_base::{Dur, Time};
 use fathom_block::{
     Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, IoErrorKind, Op, Payload,
     Request,
@@ -33,6 +33,7 @@ use fathom_block::{
 use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread};
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
@@ -347,6 +348,12 @@ impl Device for HostDevice {
             return None;
         }
         self.drive_log().ok()
+    }
+
+    fn host_time(&self) -> Option<Dur> {
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        let ns = (used.tv_sec as u64).saturating_mul(1_000_000_000) + used.tv_nsec as u64;
+        Some(Dur(ns))
     }
 
     fn contents(&mut self, offset: u64, len: u64) -> Result<Contents, IoError> {

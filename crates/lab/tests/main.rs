@@ -21,10 +21,12 @@ mod oracle;
 mod play;
 mod presets;
 mod read_only;
+mod state;
 mod store;
 mod study;
 mod tune;
 mod units;
+mod writes;
 
 /// Returns the number of cases of a test: `few` in every run, `many` if the environment variable `FATHOM_LONG` is set.
 pub(crate) fn cases(few: u64, many: u64) -> u64 {

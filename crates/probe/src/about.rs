@@ -131,6 +131,8 @@ pub enum X {
     Span,
     /// The distance between two requests, in bytes.
     Distance,
+    /// The rate at which requests are due, in percent of another rate.
+    Load,
     /// The time since the beginning of a measurement, in nanoseconds.
     Elapsed,
     /// Not used: the samples are drawn over their offset. If a size was found, its units are laid over one another.

@@ -5,11 +5,22 @@
 pub(crate) mod bandwidth_limit;
 pub(crate) mod clustered_block;
 pub(crate) mod clustered_page;
+pub(crate) mod compression;
+pub(crate) mod fast_cache;
+pub(crate) mod flush;
+pub(crate) mod indirection_unit;
 pub(crate) mod logical_block;
+pub(crate) mod map_reach;
+pub(crate) mod over_provisioning;
+pub(crate) mod parallelism;
 pub(crate) mod prefetch;
+pub(crate) mod queue_knee;
 pub(crate) mod rate_limit;
 pub(crate) mod read_buffer;
+pub(crate) mod read_unit;
 pub(crate) mod stalls;
+pub(crate) mod stripe_unit;
+pub(crate) mod trim;
 pub(crate) mod write_buffer;
 pub(crate) mod write_policy;
 
@@ -28,9 +39,20 @@ macro_rules! for_each_parameter {
             WriteBuffer write_buffer,
             Prefetch prefetch,
             WritePolicy write_policy,
+            ReadUnit read_unit,
+            Parallelism parallelism,
+            StripeUnit stripe_unit,
+            QueueKnee queue_knee,
+            MapReach map_reach,
             RateLimit rate_limit,
             BandwidthLimit bandwidth_limit,
             Stalls stalls,
+            Flush flush,
+            Trim trim,
+            Compression compression,
+            IndirectionUnit indirection_unit,
+            FastCache fast_cache,
+            OverProvisioning over_provisioning,
         }
     };
 }
@@ -52,7 +74,7 @@ macro_rules! parameter {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Parameter::$parameter => stringify!($name),)*
-                }
+        }
             }
         }
     };

@@ -4,6 +4,7 @@
 //! takes its samples in steps, evaluates them with the statistics of [`fathom_stats`], and goes on only if the answer is not
 //! settled. A property that is not observed is *absent* or *not identifiable* with a reason, never a guess.
 
+pub(crate) mod blank;
 pub(crate) mod prepare;
 pub(crate) mod samples;
 pub(crate) mod size;

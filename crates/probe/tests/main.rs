@@ -9,3 +9,4 @@ mod fake;
 mod paper;
 mod run;
 mod session;
+mod writes;

@@ -148,6 +148,7 @@ fn x_title(x: X) -> &'static str {
         X::Multiples => "size whose multiples are tried",
         X::Place { .. } => "place",
         X::Depth => "requests in flight",
+        X::Load => "percent of the rate at the knee",
         X::Span => "area that requests are spread over",
         X::Distance => "distance",
         X::Elapsed => "time",
@@ -188,7 +189,7 @@ fn axis(figure: &Figure, lines: &[Line<'_>]) -> Axis {
 fn horizontal(axis: Axis, x: X, places: &BTreeSet<u64>) -> chart::Axis {
     let title = x_title(x);
     let (unit, name): (Unit, fn(u64) -> String) = match x {
-        X::Depth => (Unit::Number, |depth| depth.to_string()),
+        X::Depth | X::Load => (Unit::Number, |number| number.to_string()),
         X::Elapsed => (Unit::Ns, words::duration),
         _ => (Unit::Bytes, words::bytes),
     };

@@ -14,7 +14,13 @@ pub(crate) fn requests(sample: &Sample, figure: &Figure) -> u64 {
     match figure.x {
         X::Request | X::WrittenBefore => sample.bytes.checked_div(sample.x).unwrap_or(1).max(1),
         // `x` is not a request size there.
-        X::Multiples | X::Place { .. } | X::Depth | X::Span | X::Distance | X::Elapsed => 1,
+        X::Multiples
+        | X::Place { .. }
+        | X::Depth
+        | X::Load
+        | X::Span
+        | X::Distance
+        | X::Elapsed => 1,
     }
 }
 

@@ -261,6 +261,22 @@ fn what_is_trimmed_or_written_again_is_not_folded() {
 }
 
 #[test]
+fn a_trimmed_drive_has_all_of_its_dynamic_cache_again() {
+    let spec = drive(1, |cache| cache.dynamic_percent = 50.0);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    let pages = BLOCKS * NATIVE;
+    let first = fast(&write(&mut drive, 0..pages));
+    for _ in 0..3 {
+        run(&mut drive, 1, [Request::new(0, Op::Trim, 0, pages * PAGE)]);
+        idle(&mut drive, Dur::ms(1000));
+        // Apart from the block of the cache that was open.
+        let again = fast(&write(&mut drive, 0..pages));
+        assert!(again.abs_diff(first) <= FAST, "{again} and {first}");
+    }
+    drive.check().unwrap();
+}
+
+#[test]
 fn the_cache_of_a_full_drive_that_is_overwritten_keeps_its_size() {
     let mut drive = with_static(6, |cache| cache.idle_delay = Dur::ms(1000));
     let pages = BLOCKS * NATIVE;

@@ -6,11 +6,15 @@
 //! | [`mod@separate`] | whether one sample is larger than another, by how much, or equivalent to it |
 //! | [`place`] | whether times depend on the place of an access |
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
+//! | [`mod@levels`] | the constant levels of a series: change points (PELT) |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
+//! | [`mod@knee`] | from where on a rising curve has levelled off |
 //! | [`line`](mod@line) | a line through points of many magnitudes, with intervals |
+//! | [`terms`] | which few of many terms explain values |
 //! | [`batches`] | the mean of a stream, with its interval |
 //! | [`mod@ratio`] | the ratio of two means, paired or not, with its interval |
+//! | [`mod@reach`] | how far caches reach, from times over spans |
 //! | [`law`] | quantiles and tails of distributions |
 //!
 //! Nothing here does I/O, depends on a drive, reads a clock or draws a random number. Latencies and rates are compared as
@@ -20,12 +24,16 @@
 //! the groups interleaved, not one after the other.
 
 pub mod batches;
+pub mod knee;
 pub mod law;
+pub mod levels;
 pub mod line;
 pub mod location;
 pub mod multiples;
 pub mod onset;
 pub mod place;
 pub mod ratio;
+pub mod reach;
 pub mod separate;
 pub mod teeth;
+pub mod terms;

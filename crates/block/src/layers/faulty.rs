@@ -9,7 +9,7 @@ use crate::{
     Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, IoErrorKind, Op, Request,
     RequestId, Zone,
 };
-use fathom_base::{Rng, Time};
+use fathom_base::{Dur, Rng, Time};
 use std::collections::BTreeMap;
 
 /// Selects which of the matching requests fail.
@@ -107,6 +107,10 @@ impl<D: Device> Device for Faulty<D> {
 
     fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
         self.held.inner.zones(from, count)
+    }
+
+    fn host_time(&self) -> Option<Dur> {
+        self.held.inner.host_time()
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {

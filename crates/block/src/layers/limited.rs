@@ -14,7 +14,7 @@ use super::limit::{Bucket, Limit};
 use crate::{
     Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId, Zone,
 };
-use fathom_base::{Rate, Time};
+use fathom_base::{Dur, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The buckets of a device, and the requests that wait for them.
@@ -241,5 +241,9 @@ impl<D: Device> Device for Limited<D> {
 
     fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
         self.inner.zones(from, count)
+    }
+
+    fn host_time(&self) -> Option<Dur> {
+        self.inner.host_time()
     }
 }

@@ -3,7 +3,7 @@
 //! It queues nothing: excess requests are returned ([`Busy`]), as by a device with a shorter queue.
 
 use crate::{Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Request, Zone};
-use fathom_base::Time;
+use fathom_base::{Dur, Time};
 use std::num::NonZeroU32;
 
 /// A device with a limited number of requests in flight.
@@ -73,5 +73,9 @@ impl<D: Device> Device for Narrow<D> {
 
     fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
         self.inner.zones(from, count)
+    }
+
+    fn host_time(&self) -> Option<Dur> {
+        self.inner.host_time()
     }
 }

@@ -67,6 +67,10 @@ impl<D: Device, L: Latencies> Device for Noisy<D, L> {
         self.held.inner.zones(from, count)
     }
 
+    fn host_time(&self) -> Option<Dur> {
+        self.held.inner.host_time()
+    }
+
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let (id, op, len) = (request.id, request.op, request.len);
         self.held.submit(request)?;

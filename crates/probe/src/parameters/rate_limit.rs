@@ -5,7 +5,8 @@ mod measure;
 pub(crate) mod robust;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Series, Unit};
+use crate::{About, Unit};
+use measure::{AFTER_LONG, AFTER_SHORT, BATCH};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::PerSecond,
@@ -19,12 +20,6 @@ pub(crate) const ABOUT: About = About {
     rules: &[],
     fits: crate::look::always,
 };
-
-/// Reads at full speed, in batches.
-pub(crate) const BATCH: Series = Series::new("batch");
-/// The same after a short and after a long pause.
-pub(crate) const AFTER_SHORT: Series = Series::new("after_short");
-pub(crate) const AFTER_LONG: Series = Series::new("after_long");
 
 /// The figure of both limits.
 pub(crate) const FIGURES: &[Figure] = &[Figure {

@@ -4,7 +4,8 @@ mod measure;
 mod robust;
 
 use crate::about::{Figure, Mark, Measure, X};
-use crate::{About, Series, Unit};
+use crate::{About, Unit};
+use measure::{SLOWEST, SLOWEST_WRITING, TYPICAL, TYPICAL_WRITING};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Nanoseconds,
@@ -18,19 +19,6 @@ pub(crate) const ABOUT: About = About {
     rules: &[],
     fits: crate::look::always,
 };
-
-/// Waits for the host's own timer, beyond the time asked for.
-pub(crate) const TIMER: Series = Series::new("timer");
-/// Single reads one after another.
-pub(crate) const ALONE: Series = Series::new("alone");
-/// The median read of a window, with nothing else going on.
-pub(crate) const TYPICAL: Series = Series::new("typical");
-/// The slowest reads of a window.
-pub(crate) const SLOWEST: Series = Series::new("slowest");
-/// The median read of a window, during writes.
-pub(crate) const TYPICAL_WRITING: Series = Series::new("typical_writing");
-/// The slowest reads of a window, during writes.
-pub(crate) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
 
 const FIGURES: &[Figure] = &[
     Figure {

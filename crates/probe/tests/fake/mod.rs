@@ -17,6 +17,8 @@ pub(crate) const MIB: u64 = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Planted {
     pub(crate) page: u64,
+    /// Every unit that a write covers in part is read.
+    pub(crate) unit: u64,
     pub(crate) block: u64,
     pub(crate) read_buffer: u64,
     pub(crate) write_buffer: u64,
@@ -128,6 +130,11 @@ impl Fake {
             let at = |edge: u64| u64::from(unit > 0 && !edge.is_multiple_of(unit));
             at(offset) + at(offset + len)
         };
+        let parts = match self.planted.unit {
+            0 => 0,
+            unit if offset / unit == (offset + len - 1) / unit => partial(unit).min(1),
+            unit => partial(unit),
+        };
         let in_order = offset == self.last_write_end;
         self.last_write_end = offset + len;
         let merges = if in_order { 0 } else { partial(block).min(1) };
@@ -139,7 +146,7 @@ impl Fake {
         if since.is_some_and(|bytes| self.planted.rewrite_within >= Some(bytes)) {
             return Dur(1_000 + 2 * len);
         }
-        Dur(1_000 + 2 * len + 20 * flash + 200_000 * partial(page) + 50 * block * merges)
+        Dur(1_000 + 2 * len + 20 * flash + 200_000 * (parts + partial(page)) + 50 * block * merges)
     }
 }
 

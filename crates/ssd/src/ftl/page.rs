@@ -209,7 +209,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
         self.fold_step(ops)
     }
 
-    fn trim(&mut self, lpn: Lpn, units: u32, _ops: &mut Vec<FlashOp>) {
+    fn trim(&mut self, lpn: Lpn, units: u32, ops: &mut Vec<FlashOp>) {
         if let Some(cache) = &mut self.cache {
             cache.groups.iter_mut().for_each(|at| at.closed = false);
         }
@@ -218,6 +218,9 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
             if place != NOTHING {
                 self.lose(place - 1);
             }
+        }
+        if self.cache.is_some() {
+            self.drop_trimmed(ops);
         }
     }
 

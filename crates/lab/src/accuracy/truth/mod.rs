@@ -13,13 +13,25 @@
 mod bandwidth_limit;
 mod clustered_block;
 mod clustered_page;
+mod compression;
+mod fast_cache;
+mod flush;
+mod indirection_unit;
 mod logical_block;
+mod map_reach;
+mod over_provisioning;
+mod parallelism;
 mod prefetch;
+mod queue_knee;
 mod rate_limit;
 mod read_buffer;
+mod read_unit;
+mod reads;
 mod right;
 mod speeds;
 mod stalls;
+mod stripe_unit;
+mod trim;
 mod write_buffer;
 mod write_policy;
 

@@ -1,10 +1,15 @@
 //! The steps that take the samples of the limits.
 
-use super::{AFTER_LONG, AFTER_SHORT};
 use crate::record::{Level, Timed};
 use crate::session::Ask;
 use crate::{Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;
+
+/// Reads at full speed, in batches.
+pub(super) const BATCH: Series = Series::new("batch");
+/// The same after a short and after a long pause.
+pub(super) const AFTER_SHORT: Series = Series::new("after_short");
+pub(super) const AFTER_LONG: Series = Series::new("after_long");
 
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,11 @@
 //!
 //! Reads only: writes drop for reasons of the drive (an SLC cache, collection). A drop alone is no limit, because a hot drive
 //! slows down, too. The pauses are the second signal: the tokens after the long pause over those after the short one must be
-//! those of the refill rate, or both a full bucket. A limit without a burst has no drop; it cannot be told from a controller
-//! that is saturated.
+//! those of the refill rate, or both a full bucket. A limit without a burst has no drop; a saturated controller
+//! looks the same.
 
-use super::BATCH;
 use super::law::{Batch, Drop, drop};
-use super::measure::{Kind, PAUSES, name, run};
+use super::measure::{BATCH, Kind, PAUSES, name, run};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
 use crate::{

@@ -1,10 +1,22 @@
 //! The steps that take the samples of the stalls.
 
-use super::{ALONE, SLOWEST, SLOWEST_WRITING, TIMER, TYPICAL, TYPICAL_WRITING};
 use crate::record::{Level, Timed};
 use crate::session::{Ask, Served};
 use crate::{Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;
+
+/// Waits for the host's own timer, beyond the time asked for.
+pub(super) const TIMER: Series = Series::new("timer");
+/// Single reads one after another.
+pub(super) const ALONE: Series = Series::new("alone");
+/// The median read of a window, with nothing else going on.
+pub(super) const TYPICAL: Series = Series::new("typical");
+/// The slowest reads of a window.
+pub(super) const SLOWEST: Series = Series::new("slowest");
+/// The median read of a window, during writes.
+pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
+/// The slowest reads of a window, during writes.
+pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
 
 pub(super) const PARAMETER: Parameter = Parameter::Stalls;
 pub(super) const TIMER_STEP: &str = "timer";

@@ -3,11 +3,13 @@
 //! A read counts as stalled if it takes three times as long as the median and lies far outside of the spread of single reads
 //! (eight robust standard deviations of the logarithm). Stalled reads of the same moment are one stall. Stalls count only if
 //! they come in both halves of the time, and more often than the host's own timer is as late, which is measured first. A
-//! second part writes at a steady rate, so that stalls by bytes written (collection, merges, folding) can be told from those
+//! second part writes at a steady rate, so that stalls by bytes written (collection, merges, folding) can be distinguished from those
 //! that come by themselves.
 
-use super::measure::{ALONE_STEP, Lengths, PARAMETER, TIMER_STEP, alone, name, timer, window};
-use super::{ALONE, SLOWEST, SLOWEST_WRITING, TIMER, TYPICAL, TYPICAL_WRITING};
+use super::measure::{
+    ALONE, ALONE_STEP, Lengths, PARAMETER, SLOWEST, SLOWEST_WRITING, TIMER, TIMER_STEP, TYPICAL,
+    TYPICAL_WRITING, alone, name, timer, window,
+};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::time;

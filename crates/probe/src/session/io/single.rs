@@ -4,7 +4,7 @@ use super::Io;
 use crate::record::Timed;
 use crate::session::served::{Ask, Served, Serving};
 use crate::{Sample, Series, Stop};
-use fathom_base::Dur;
+use fathom_base::{Dur, Time};
 use fathom_block::{DriveLog, Op, Payload};
 
 impl Io<'_> {
@@ -76,6 +76,56 @@ impl Io<'_> {
             bytes: ask.len,
             ns: served.took().0,
             at_ns: served.from.0,
+        });
+    }
+
+    /// Records the throughput of a closed loop as one sample, without its first and its last `depth` requests, during which
+    /// the queue fills and empties: the bytes that were completed, and the time that this took. Records nothing if no more
+    /// than twice `depth` requests were served.
+    pub fn sample_rate(&mut self, series: Series, x: u64, rep: u32, served: &[Served], depth: u32) {
+        let mut ends: Vec<Time> = served.iter().map(|one| one.to).collect();
+        ends.sort_unstable();
+        let (depth, count) = (depth.max(1) as usize, ends.len());
+        if count <= 2 * depth {
+            return;
+        }
+        let (from, to) = (ends[depth - 1], ends[count - depth - 1]);
+        let Some(first) = served.first() else {
+            return;
+        };
+        self.samples.push(Sample {
+            step: self.origin.step,
+            parameter: self.origin.parameter,
+            series,
+            x,
+            rep,
+            timed: Timed::Read,
+            offset: first.ask.offset,
+            bytes: (count - 2 * depth) as u64 * first.ask.len,
+            ns: to.since(from).0.max(1),
+            at_ns: from.0,
+        });
+    }
+
+    /// Returns the processor time that the host has used so far; `None` above a model.
+    pub fn host_time(&self) -> Option<Dur> {
+        self.device.host_time()
+    }
+
+    /// Records the processor time `used` that the host spent since `from` as a sample, in nanoseconds in the place of its
+    /// bytes.
+    pub fn sample_host(&mut self, series: Series, x: u64, rep: u32, from: Time, used: Dur) {
+        self.samples.push(Sample {
+            step: self.origin.step,
+            parameter: self.origin.parameter,
+            series,
+            x,
+            rep,
+            timed: Timed::Read,
+            offset: 0,
+            bytes: used.0,
+            ns: self.now().since(from).0,
+            at_ns: from.0,
         });
     }
 

@@ -152,6 +152,19 @@ impl PageFtl {
         !empty.is_empty()
     }
 
+    /// Has the blocks in native mode erased that hold nothing valid any more: a dynamic cache takes erased blocks only, so a
+    /// drive that was trimmed has all of its cache again.
+    pub(super) fn drop_trimmed(&mut self, ops: &mut Vec<FlashOp>) {
+        for group in 0..self.groups.len() as u32 {
+            while let Some(dead) = self.blocks.fewest(group) {
+                if self.blocks.valid(dead) > 0 {
+                    break;
+                }
+                self.give_up(group, dead, ops);
+            }
+        }
+    }
+
     /// Returns the cached block of a group that was filled first.
     fn oldest(&self, group: u32) -> Option<u32> {
         let cache = self.cache.as_ref()?;

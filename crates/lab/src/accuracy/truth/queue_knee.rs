@@ -1,0 +1,75 @@
+//! Ground truth of the queue's knee, the least depth with 95 % of the highest rate of small random reads.
+//!
+//! The rate over the depth follows from the queueing network of [`super::reads`]. It is flat near the knee, so every depth
+//! with 92 to 98 % of the highest rate is right. A drive whose deepest queue still brings more than 5 % over half of it has
+//! no knee within its queue; one whose rate does not grow has none at all.
+
+use super::reads::Reads;
+use super::right::{EFFECT_MIN, Right, Sight, Truth};
+use fathom_probe::Value;
+use fathom_ssd::Spec;
+
+/// The deepest queue that counts.
+const DEPTH_MAX: u32 = 1024;
+/// The gain of the last doubling up to which the curve is flat, and from which on it rises.
+const FLAT: f64 = 1.03;
+const RISES: f64 = 1.08;
+const SHARES: [f64; 2] = [0.92, 0.98];
+
+pub(super) fn truth(spec: &Spec) -> Truth {
+    let deepest = spec.host.queue_depth.clamp(1, DEPTH_MAX);
+    if deepest < 2 {
+        return Truth::missing();
+    }
+    let reads = Reads::of(spec);
+    let depths = depths(deepest);
+    let rates: Vec<f64> = depths.iter().map(|depth| reads.rate(*depth)).collect();
+    let peak = rates.iter().copied().fold(0.0, f64::max);
+    let gain = peak / rates[0];
+    let half = depths
+        .iter()
+        .rposition(|depth| 2 * depth <= deepest)
+        .unwrap_or(0);
+    let last = peak / rates[..=half].iter().copied().fold(0.0, f64::max);
+    let [low, high] = SHARES.map(|share| first(&depths, &rates, share * peak));
+    let right = vec![Right::Between(
+        Value::Count(low.floor() as u64),
+        Value::Count(high.ceil() as u64),
+    )];
+    if last > RISES {
+        return Truth::new(Sight::Hidden, right, "the queue ends before the rate does");
+    }
+    let effect = match last < FLAT && gain > 1.0 + EFFECT_MIN {
+        true => 1.0,
+        false => 0.0,
+    };
+    Truth::by_effect(
+        effect,
+        right,
+        "the rate hardly depends on the depth, or still grows a little at its end",
+    )
+}
+
+fn depths(deepest: u32) -> Vec<u32> {
+    let powers = std::iter::successors(Some(1u32), |depth| depth.checked_mul(2));
+    let fits = powers.take_while(|depth| *depth <= deepest);
+    let mut all: Vec<u32> = fits.flat_map(|d| [d, d + d / 2]).chain([deepest]).collect();
+    all.retain(|depth| *depth <= deepest);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Returns where the rates first reach a level, between the depths by a line.
+fn first(depths: &[u32], rates: &[f64], level: f64) -> f64 {
+    let at = rates
+        .iter()
+        .position(|rate| *rate >= level)
+        .unwrap_or(rates.len() - 1);
+    let Some(before) = at.checked_sub(1) else {
+        return f64::from(depths[0]);
+    };
+    let part = (level - rates[before]) / (rates[at] - rates[before]).max(1e-9);
+    let gap = f64::from(depths[at] - depths[before]);
+    f64::from(depths[before]) + part.clamp(0.0, 1.0) * gap
+}

@@ -1,0 +1,248 @@
+//! The steps that take the samples of the fast cache.
+
+use super::curve::{Drop, Piece, drop};
+use super::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use crate::record::{Level, Timed};
+use crate::{Io, Parameter, Series, Session, Space, Stop};
+use fathom_base::Dur;
+use std::ops::Range;
+
+pub(super) const PARAMETER: Parameter = Parameter::FastCache;
+/// The longest piece of a fill, the least number of pieces, and the unit of a piece, in bytes.
+const PIECE_MAX: u64 = 128 << 20;
+const PIECES: u64 = 200;
+const UNIT: u64 = 512 << 10;
+/// The least region, in bytes.
+const SPAN_MIN: u64 = PIECES / 2 * UNIT;
+/// The most that the quick level writes, in bytes: it shares its 4 GiB with the other parameters.
+const QUICK_MAX: u64 = 2 << 30;
+/// The pause after which a drive is taken to have cleaned up, at each level.
+const SETTLE: [Dur; 2] = [Dur::ms(10_000), Dur::ms(60_000)];
+/// The pauses of an exhausted cache.
+const PAUSES: [Dur; 4] = [
+    Dur::ms(1_000),
+    Dur::ms(10_000),
+    Dur::ms(60_000),
+    Dur::ms(600_000),
+];
+/// The longest TRIM.
+const TRIM_MAX: u64 = 1 << 30;
+/// A fill ends when so many pieces have been slow, and at least half as many as came before.
+const SLOW_MIN: usize = 24;
+/// A fill is checked for its end after this many pieces, or a sixteenth of those written.
+const CHECKED: usize = 8;
+/// The reads of slow pieces, and their length.
+const READS: u32 = 24;
+const READ: u64 = 1 << 20;
+/// The bytes that memory may take which a flush does not empty, if the drive reports no volatile cache.
+const PROTECTED: u64 = 64 << 20;
+
+/// The sizes of a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) region: Range<u64>,
+    pub(super) piece: u64,
+    /// The bytes at the head of a fill that may have gone into memory.
+    pub(super) memory: u64,
+    level: Level,
+}
+
+impl Layout {
+    /// Returns the layout for a space; the text says why there is none.
+    pub(super) fn of(space: &Space, volatile_cache: bool) -> Result<Self, &'static str> {
+        let bytes = space.bytes();
+        let unit = space.round_up(UNIT);
+        let piece = (bytes / PIECES).min(PIECE_MAX) / unit * unit;
+        let layout = Self {
+            region: space.region.clone(),
+            piece: piece.max(unit),
+            memory: if volatile_cache { 0 } else { PROTECTED },
+            level: space.level,
+        };
+        match () {
+            () if bytes < SPAN_MIN => Err("the region is smaller than 50 MiB"),
+            () if space.level == Level::Quick && layout.bound() > QUICK_MAX => {
+                Err("the quick level does not write enough to fill the region; --full does")
+            }
+            () => Ok(layout),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.region.end - self.region.start
+    }
+
+    fn settle(&self) -> Dur {
+        match self.level {
+            Level::Quick => SETTLE[0],
+            Level::Full => SETTLE[1],
+        }
+    }
+
+    /// Returns the numbers of the pauses that are tried.
+    pub(super) fn pauses(&self) -> Range<usize> {
+        match self.level {
+            Level::Quick => 1..2,
+            Level::Full => 0..PAUSES.len(),
+        }
+    }
+
+    /// Returns the most that is written: the first fill with one before it on a drive without TRIM, one for each pause, one
+    /// to tell a cache from heat, and one that leaves the region full.
+    pub(super) fn bound(&self) -> u64 {
+        let fills = 3 + self.pauses().len() as u64 + u64::from(self.level == Level::Full);
+        fills * self.bytes()
+    }
+}
+
+/// The seconds of a pause.
+pub(super) fn seconds(pause: usize) -> f64 {
+    PAUSES[pause].0 as f64 / 1e9
+}
+
+/// Makes the drive as empty as it gets, and lets it rest.
+fn empty(io: &mut Io<'_>, layout: &Layout, rest: Dur) -> Result<(), Stop> {
+    if io.info().trim {
+        let mut at = layout.region.start;
+        while at < layout.region.end {
+            let len = TRIM_MAX.min(layout.region.end - at);
+            io.trim(at, len)?;
+            at += len;
+        }
+    }
+    io.flush()?;
+    io.idle(rest)
+}
+
+/// Writes a range in pieces, each with a flush, so that no write buffer makes the first ones faster. Returns where it ended:
+/// if it `stops`, soon after the speed has dropped.
+fn fill(
+    io: &mut Io<'_>,
+    layout: &Layout,
+    range: Range<u64>,
+    series: Series,
+    stops: bool,
+) -> Result<u64, Stop> {
+    let (mut at, mut pieces, mut next) = (range.start, Vec::new(), CHECKED);
+    while at + layout.piece <= range.end {
+        let (mark, from) = (io.mark(at), io.now());
+        io.write(at, layout.piece)?;
+        io.flush()?;
+        at += layout.piece;
+        let rep = pieces.len() as u32;
+        io.sample_since(&mark, Timed::WriteFlush, series, at - range.start, rep);
+        pieces.push(Piece {
+            bytes: layout.piece as f64,
+            ns: io.now().since(from).0 as f64,
+        });
+        if stops && pieces.len() >= next {
+            next = pieces.len() + CHECKED.max(pieces.len() / 16);
+            if drop(&pieces, layout.memory as f64).is_some_and(|drop| is_over(&drop, pieces.len()))
+            {
+                return Ok(at);
+            }
+        }
+    }
+    // The rest is shorter than a piece and not measured.
+    io.fill_sequential(at..range.end)?;
+    Ok(range.end)
+}
+
+fn is_over(drop: &Drop, pieces: usize) -> bool {
+    drop.after >= SLOW_MIN.max(pieces.saturating_sub(drop.after) / 2)
+}
+
+pub(super) const EMPTY_STEP: &str = "empty";
+
+/// Fills an empty drive until its speed has dropped, and reads the slow pieces at once and after a pause.
+pub(super) fn first(session: &mut Session<'_>, layout: &Layout) -> Result<(), Stop> {
+    session.step(PARAMETER, EMPTY_STEP, |io| {
+        if !io.info().trim {
+            io.fill_sequential(layout.region.clone())?;
+        }
+        empty(io, layout, layout.settle())?;
+        io.log();
+        let end = fill(io, layout, layout.region.clone(), EMPTY, true)?;
+        io.log();
+        read(io, layout, end, READ_HOT)?;
+        io.idle(layout.settle())?;
+        read(io, layout, end, READ_COOL)
+    })
+}
+
+/// Reads at random within the last pieces before `end`.
+fn read(io: &mut Io<'_>, layout: &Layout, end: u64, series: Series) -> Result<(), Stop> {
+    let len = READ.min(layout.piece);
+    let last = (CHECKED as u64 * layout.piece).min(end - layout.region.start);
+    for rep in 0..READS {
+        let at = end - last + io.rng.below(last / len) * len;
+        io.read(at, len)?;
+        io.sample(series, len, rep);
+    }
+    Ok(())
+}
+
+/// The step that fills the cache again and lets it rest.
+pub(super) fn again_step(pause: usize) -> String {
+    format!("again {}", seconds(pause))
+}
+
+/// Fills an empty drive beyond its cache, pauses, and goes on.
+pub(super) fn again(
+    session: &mut Session<'_>,
+    layout: &Layout,
+    size: u64,
+    pause: usize,
+) -> Result<(), Stop> {
+    let whole = size + size / 8 + SLOW_MIN as u64 * layout.piece;
+    let whole = whole.next_multiple_of(layout.piece);
+    session.step(PARAMETER, &again_step(pause), |io| {
+        empty(io, layout, layout.settle())?;
+        let Range { start, end } = layout.region;
+        let middle = end.min(start + whole);
+        fill(io, layout, start..middle, AGAIN, false)?;
+        io.idle(PAUSES[pause])?;
+        fill(
+            io,
+            layout,
+            middle..end.min(middle + whole),
+            AFTER[pause],
+            false,
+        )?;
+        io.log();
+        Ok(())
+    })
+}
+
+pub(super) const SHORT_STEP: &str = "trimmed";
+
+/// Trims everything and fills the cache again almost at once: a hot drive is still hot.
+pub(super) fn short(session: &mut Session<'_>, layout: &Layout, size: u64) -> Result<(), Stop> {
+    let whole = size + size / 8 + SLOW_MIN as u64 * layout.piece;
+    session.step(PARAMETER, SHORT_STEP, |io| {
+        let Range { start, end } = layout.region;
+        let to = end.min(start + whole.next_multiple_of(layout.piece));
+        empty(io, layout, layout.settle())?;
+        io.fill_sequential(start..to)?;
+        empty(io, layout, Dur::ZERO)?;
+        fill(io, layout, start..to, AGAIN, false).map(|_| ())
+    })
+}
+
+/// Fills the drive to a half and to nine tenths, and measures from there on. Leaves the region full.
+pub(super) fn filled(session: &mut Session<'_>, layout: &Layout) -> Result<(), Stop> {
+    session.step(PARAMETER, "filled", |io| {
+        let Range { start, end } = layout.region;
+        let pieces = (end - start) / layout.piece;
+        let at = |percent: u64| start + pieces * percent / 100 * layout.piece;
+        empty(io, layout, Dur::ZERO)?;
+        io.fill_sequential(start..at(50))?;
+        if layout.level == Level::Full {
+            io.idle(layout.settle())?;
+            fill(io, layout, at(50)..at(90), HALF, false)?;
+            io.idle(layout.settle())?;
+            return fill(io, layout, at(90)..end, NEARLY, false).map(|_| ());
+        }
+        io.fill_sequential(at(50)..end)
+    })
+}

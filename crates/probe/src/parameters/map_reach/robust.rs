@@ -1,0 +1,165 @@
+//! The reach of the map, from the mean latency of random reads over spans of growing length.
+//!
+//! [`fathom_stats::reach`] decides between no difference, a gradual rise, one cache, and a cache behind another. A cache may
+//! hold data instead of the map. Its hits take as long as reads of a place that holds nothing, because neither touches the
+//! flash; hits of the map take longer, by a read of the flash. A cache is therefore taken for the map only if the reads
+//! within its reach take longer than reads of nothing.
+
+use super::SPANNED;
+use super::take;
+use crate::robust::blank::NOTHING;
+use crate::robust::samples::{at, sizes};
+use crate::robust::size::size;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
+use fathom_stats::location::{mean, quantile};
+use fathom_stats::reach::{Cached, Explained, Spanned, explain};
+
+const PARAMETER: Parameter = Parameter::MapReach;
+/// Times beyond this many times the highest 90 % quantile of a span are cut: they are stalls.
+const CUT: f64 = 2.0;
+/// The share of the time of a hit that a miss must add to matter.
+const MATTERS: f64 = 0.05;
+/// The ratio, and the standard errors, by which a read of data must exceed a read of nothing.
+const FLASH: f64 = 1.12;
+const CERTAIN: f64 = 4.0;
+
+pub(crate) struct MapReach;
+
+fn spanned(record: &Record) -> Vec<Spanned> {
+    let spans = sizes(record, PARAMETER, SPANNED);
+    let times: Vec<(u64, Vec<f64>)> = spans
+        .into_iter()
+        .map(|span| (span, at(record, PARAMETER, SPANNED, span)))
+        .collect();
+    let high = times.iter().filter_map(|(_, times)| quantile(times, 0.9));
+    let cut = CUT * high.fold(0.0, f64::max);
+    let of = |(span, times): &(u64, Vec<f64>)| {
+        let (mean, error) = average(times, cut)?;
+        Some(Spanned {
+            span: *span as f64,
+            mean,
+            error,
+        })
+    };
+    times.iter().filter_map(of).collect()
+}
+
+/// Returns the mean of times that are cut, and its standard error: at least a thousandth of it.
+fn average(times: &[f64], cut: f64) -> Option<(f64, f64)> {
+    let times: Vec<f64> = times.iter().map(|ns| ns.min(cut)).collect();
+    let average = mean(&times)?;
+    let squares: f64 = times.iter().map(|ns| (ns - average).powi(2)).sum();
+    let count = times.len() as f64;
+    let error = (squares / (count - 1.0).max(1.0) / count).sqrt();
+    Some((average, error.max(1e-3 * average)))
+}
+
+/// Returns the mean time of a read that touches no flash, and its error.
+fn nothing(record: &Record) -> Option<(f64, f64)> {
+    let times: Vec<f64> = record
+        .series(PARAMETER, NOTHING)
+        .map(|s| s.ns as f64)
+        .collect();
+    average(&times, CUT * quantile(&times, 0.9)?)
+}
+
+/// Returns true if reads that take `hit` on average touch the flash.
+fn touches_flash(hit: f64, blank: (f64, f64)) -> bool {
+    hit > FLASH * blank.0 && hit - blank.0 > CERTAIN * blank.1
+}
+
+impl Probe for MapReach {
+    fn bound(&self, space: &Space) -> u64 {
+        take::written(space)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        take::prepared(session)?;
+        take::sweep(session)
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        let seen = spanned(record);
+        let Some(explained) = explain(&seen) else {
+            return Estimate::inconclusive("the region is too small for spans of different length");
+        };
+        let whole = seen.last().map_or(0, |s| s.span as u64);
+        let blank = nothing(record);
+        let estimate = match explained {
+            Explained::Constant => Estimate::absent(format!(
+                "random reads take equally long over every span from {} to {}: the map of all of it is in memory, or none",
+                size(seen.first().map_or(0, |s| s.span as u64)),
+                size(whole)
+            )),
+            Explained::Gradual => Estimate::not_identifiable(
+                "random reads take longer the larger the span, but gradually and from no span on",
+            ),
+            Explained::One(cached) => one(&cached, blank, whole),
+            Explained::Two {
+                before,
+                first,
+                behind,
+            } => two(before, first, &behind, blank, whole),
+        };
+        match blank {
+            Some((ns, _)) => estimate.figure("nothing_ns", ns),
+            None => estimate,
+        }
+    }
+}
+
+fn one(cached: &Cached, blank: Option<(f64, f64)>, whole: u64) -> Estimate {
+    match blank {
+        None => Estimate::inconclusive(format!(
+            "random reads are faster over spans up to {}, but without TRIM a memory of data cannot be told from a map",
+            size(cached.reach as u64)
+        )),
+        Some(blank) if !touches_flash(cached.hit, blank) => Estimate::absent(format!(
+            "random reads are faster over spans up to {}, where they take no longer than a read of nothing: a memory of data \
+             answers them, and beyond it the span makes no difference",
+            size(cached.reach as u64)
+        )),
+        Some(_) => named(cached, whole),
+    }
+}
+
+fn two(
+    before: f64,
+    first: f64,
+    behind: &Cached,
+    blank: Option<(f64, f64)>,
+    whole: u64,
+) -> Estimate {
+    match blank {
+        Some(blank) if touches_flash(first, blank) => Estimate::inconclusive(format!(
+            "random reads become slower twice, from spans of {} and {} on, and both times the flash is read within them",
+            size(before as u64),
+            size(behind.reach as u64)
+        )),
+        // The first is a memory of data: reads beyond it touch the flash.
+        _ => named(behind, whole),
+    }
+}
+
+fn named(cached: &Cached, whole: u64) -> Estimate {
+    let ratio = cached.miss / cached.hit;
+    if ratio < MATTERS {
+        return Estimate::absent(format!(
+            "a read beyond the reach of the map would take only {:.1} % longer",
+            100.0 * ratio
+        ));
+    }
+    let bytes = |bytes: f64| Value::Bytes(bytes.round() as u64);
+    let reason = format!(
+        "random reads over up to {} take {:.0} us, and a share of those over more takes {:.0} us longer, as if the map were \
+         read from flash first; looked at up to {}",
+        size(cached.reach as u64),
+        cached.hit / 1e3,
+        cached.miss / 1e3,
+        size(whole)
+    );
+    Estimate::identified(bytes(cached.reach), reason)
+        .between(bytes(cached.low), bytes(cached.high))
+        .figure("hit_ns", cached.hit)
+        .figure("miss_ns", cached.miss)
+}

@@ -1,0 +1,131 @@
+//! The steps that take the samples of the map's reach: random reads over spans of growing length.
+
+use super::SPANNED;
+use crate::robust::blank;
+use crate::robust::prepare::prepare;
+use crate::{Ask, Io, Level, Parameter, Session, Space, Stop};
+use std::ops::Range;
+
+const PARAMETER: Parameter = Parameter::MapReach;
+/// The length of a read, in bytes, if the logical block is not longer.
+const READ: u64 = 4096;
+/// The shortest span, and the most that is written for this parameter, in bytes. The 64 MiB that drives without memory of
+/// their own borrow from the host cover 64 GiB at 4 bytes for 4 KiB.
+const SPAN_MIN: u64 = 128 << 10;
+const FILL_MAX: u64 = 128 << 30;
+/// The rounds, and the reads of a span in a round.
+const ROUNDS: u32 = 2;
+const READS: [u32; 2] = [96, 192];
+/// The length of the reads that bring the map of a span into memory, and the random reads after them: a drive that reads
+/// ahead has replaced a part of it.
+const WARM: u64 = 1 << 20;
+const WARM_READS: u64 = 256;
+/// The reads of nothing.
+const BLANKS: u32 = 64;
+
+/// Returns the part of the region that is filled and read.
+pub(crate) fn filled(space: &Space) -> Range<u64> {
+    let start = space.region.start;
+    let most = match space.level {
+        Level::Quick => space.span(),
+        Level::Full => space.bytes().min(FILL_MAX).max(space.span()),
+    };
+    start..start + most / space.block_bytes * space.block_bytes
+}
+
+/// The bytes that are written apart from the shared preparation.
+pub(crate) fn written(space: &Space) -> u64 {
+    let filled = filled(space);
+    let area = blank::area(&filled, space.block_bytes);
+    (filled.end - filled.start - space.span()) + (area.end - area.start)
+}
+
+/// Returns the spans: the whole, and halves of it down to the shortest.
+pub(crate) fn spans(space: &Space) -> Vec<u64> {
+    let filled = filled(space);
+    let all = std::iter::successors(Some(filled.end - filled.start), |span| Some(span / 2));
+    let whole = |span: u64| span / space.block_bytes * space.block_bytes;
+    let mut spans: Vec<u64> = all
+        .take_while(|span| *span >= SPAN_MIN)
+        .map(whole)
+        .collect();
+    spans.reverse();
+    spans
+}
+
+/// Fills what is not filled yet, and measures what a read takes without flash.
+pub(crate) fn prepared(session: &mut Session<'_>) -> Result<(), Stop> {
+    prepare(session, PARAMETER)?;
+    let space = session.space();
+    let filled = filled(&space);
+    let from = filled.start + space.span();
+    if from < filled.end && !session.read_only() {
+        session.step(PARAMETER, "fill", |io| io.fill_sequential(from..filled.end))?;
+    }
+    if session.read_only() {
+        return Ok(());
+    }
+    let area = blank::area(&filled, space.block_bytes);
+    let read = READ.next_multiple_of(space.block_bytes);
+    session.step(PARAMETER, "nothing", |io| {
+        blank::measure(io, area, read, BLANKS)
+    })
+}
+
+/// Reads over every span, in rounds. A span follows the half of it, whose map is in memory already if it fits: so a round
+/// reads the whole only once. What changes with time and not with the span differs between the rounds.
+pub(crate) fn sweep(session: &mut Session<'_>) -> Result<(), Stop> {
+    let space = session.space();
+    let start = filled(&space).start;
+    let reads = READS[usize::from(space.level == Level::Full)];
+    for round in 0..ROUNDS {
+        session.step(PARAMETER, &format!("spans, round {round}"), |io| {
+            let mut from = start;
+            for span in spans(&space) {
+                in_order(io, from..start + span)?;
+                from = start + span;
+                at_random(
+                    io,
+                    start..start + span,
+                    &space,
+                    round * reads..(round + 1) * reads,
+                )?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Reads a range in order, which brings as much of its map into memory as fits.
+fn in_order(io: &mut Io<'_>, range: Range<u64>) -> Result<(), Stop> {
+    let mut at = range.start;
+    while at < range.end {
+        let len = WARM.min(range.end - at);
+        io.read(at, len)?;
+        at += len;
+    }
+    Ok(())
+}
+
+fn at_random(
+    io: &mut Io<'_>,
+    span: Range<u64>,
+    space: &Space,
+    reps: Range<u32>,
+) -> Result<(), Stop> {
+    let read = READ.next_multiple_of(space.block_bytes);
+    let bytes = span.end - span.start;
+    let slots = (bytes / read).max(1);
+    for _ in 0..WARM_READS {
+        let place = span.start + io.rng.below(slots) * read;
+        io.read(place, read)?;
+    }
+    for rep in reps {
+        let place = span.start + io.rng.below(slots) * read;
+        if let Some(one) = io.serve(&[Ask::read(place, read)], 1)?.first() {
+            io.sample_served(SPANNED, bytes, rep, one);
+        }
+    }
+    Ok(())
+}

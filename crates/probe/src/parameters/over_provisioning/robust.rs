@@ -1,0 +1,150 @@
+//! The over-provisioning from the speed of random overwrites at several utilisations, with a range over victim policies.
+
+use super::invert::{Inverted, Point, invert};
+use super::steady::{self, ORDER_MAX, Steady, USED};
+use super::waf::Table;
+use crate::record::Level;
+use crate::robust::size::size;
+use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
+
+/// The largest drive that is overwritten, in bytes.
+const DRIVE_MAX: u64 = 64 << 30;
+/// The smallest, in bytes.
+const DRIVE_MIN: u64 = 64 << 20;
+/// The least number of utilisations with a steady speed.
+const STEADY_MIN: usize = 5;
+/// The least ratio of the times on a full and on a nearly empty drive for collection to show.
+const SHOWS: f64 = 1.15;
+/// The largest misfit, in squared errors per degree of freedom.
+const MISFIT: f64 = 2.5;
+/// The largest ratio of the ends of an answer's range.
+const RANGE_MAX: f64 = 3.0;
+
+pub(crate) struct OverProvisioning;
+
+/// Returns why the region does not let the question be answered, if so.
+fn unfit(record: &Record) -> Option<Estimate> {
+    let (space, target) = (Space::of(record), &record.meta.target);
+    let whole = space.region == (0..target.capacity_bytes);
+    let is_drive = target.modelled || target.name.starts_with("/dev/");
+    if !(whole && is_drive) {
+        return Some(Estimate::not_identifiable(
+            "only a part of the drive is measured: the free space of the rest serves garbage collection as well",
+        ));
+    }
+    if space.level == Level::Quick {
+        return Some(Estimate::inconclusive(format!(
+            "a quick run does not measure it: up to {} would have to be written",
+            size(steady::bound(&space))
+        )));
+    }
+    if !(DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes()) {
+        return Some(Estimate::inconclusive(format!(
+            "the drive has to be overwritten several times, which is done from {} to {}",
+            size(DRIVE_MIN),
+            size(DRIVE_MAX)
+        )));
+    }
+    None
+}
+
+fn points(record: &Record) -> Vec<(u64, Steady)> {
+    let steady = |used: &u64| Some((*used, steady::steady(record, *used)?));
+    USED.iter().filter_map(steady).collect()
+}
+
+fn answer(record: &Record) -> Estimate {
+    if let Some(order) = steady::order(record).filter(|order| *order > ORDER_MAX) {
+        return Estimate::not_identifiable(format!(
+            "random overwrites take {order:.1} times as long as those in order even on a nearly empty drive: something \
+             other than the lack of free flash slows them"
+        ));
+    }
+    let seen = points(record);
+    let ends = seen.first().zip(seen.last());
+    let Some((full, empty)) = ends.filter(|_| seen.len() >= STEADY_MIN) else {
+        return Estimate::inconclusive("the speed of random overwrites did not become steady");
+    };
+    let slower = full.1.ns_per_byte / empty.1.ns_per_byte;
+    if full.0 != USED[0] || slower < SHOWS {
+        return Estimate::not_identifiable(format!(
+            "random overwrites of a full drive take {slower:.2} times as long as of a nearly empty one: collection hides \
+             behind something slower, or the drive has much spare flash"
+        ));
+    }
+    let point = |&(used, steady): &(u64, Steady)| Point {
+        used: used as f64 / 100.0,
+        time: steady.ns_per_byte,
+        error: steady.error,
+    };
+    let points: Vec<Point> = seen.iter().map(point).collect();
+    let Some(found) = invert(&points, &Table::all()) else {
+        return Estimate::not_identifiable("collection shows at too few utilisations");
+    };
+    judged(&found, slower, full.1.media)
+}
+
+fn judged(found: &Inverted, slower: f64, media: Option<f64>) -> Estimate {
+    let percent = |value: f64| 100.0 * value;
+    if found.misfit > MISFIT {
+        return Estimate::inconclusive(format!(
+            "the speeds over the utilisation do not follow garbage collection of pages (misfit {:.1})",
+            found.misfit
+        ))
+        .figure("misfit_ratio", found.misfit);
+    }
+    if found.high > RANGE_MAX * found.low {
+        return Estimate::inconclusive(format!(
+            "the speeds fit anything from {:.0} % to {:.0} %",
+            percent(found.low),
+            percent(found.high)
+        ));
+    }
+    if let Some(media) = media.filter(|media| *media < 1.0 + 0.5 * (found.amplification - 1.0)) {
+        return Estimate::inconclusive(format!(
+            "the speeds fit a write amplification of {:.1}, the drive's log says {media:.1}",
+            found.amplification
+        ));
+    }
+    let reason = format!(
+        "random overwrites of the full drive take {slower:.2} times as long as of a nearly empty one; over the utilisation \
+         this fits {:.0} % to {:.0} %, depending on how blocks are chosen for collection",
+        percent(found.low),
+        percent(found.high)
+    );
+    let named = Estimate::identified(Value::Ratio(found.value), reason)
+        .between(Value::Ratio(found.low), Value::Ratio(found.high))
+        .figure("slower_ratio", slower)
+        .figure("write_amplification_ratio", found.amplification)
+        .figure("misfit_ratio", found.misfit);
+    match media {
+        Some(media) => named.figure("media_ratio", media),
+        None => named,
+    }
+}
+
+impl Probe for OverProvisioning {
+    fn bound(&self, space: &Space) -> u64 {
+        let fits = space.level == Level::Full && (DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes());
+        if fits { steady::bound(space) } else { 0 }
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        if unfit(session.record()).is_some() || !session.info().trim {
+            return Ok(());
+        }
+        steady::measure(session)
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        if let Some(unfit) = unfit(record) {
+            return unfit;
+        }
+        if steady::order(record).is_none() {
+            return Estimate::inconclusive(
+                "the drive takes no TRIM, so it cannot be emptied step by step",
+            );
+        }
+        answer(record)
+    }
+}

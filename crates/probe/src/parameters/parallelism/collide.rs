@@ -1,0 +1,169 @@
+//! Tells from the times of pairs of reads how many of them collided, and what a collision costs.
+//!
+//! A read of data takes longer than a read of nothing by the time of the flash. Two reads that are submitted together take
+//! as long as one read plus what the host's side adds (known from pairs of reads of nothing), or, if they collide, as long
+//! as one read plus the time of the flash of the other. Both distributions are therefore known from lone reads, with all
+//! their noise and with the reads that memory answers. The share of collisions is that of pairs above a threshold between
+//! the two, corrected by the shares of either distribution above it (Rogan and Gladen, "Estimating prevalence from the
+//! results of a screening test", American Journal of Epidemiology 107(1), 1978).
+
+use super::{LONG, PAIR, SOLO};
+use crate::robust::blank::{NOTHING, NOTHING_PAIR};
+use crate::{Parameter, Record, Series};
+use fathom_base::Rng;
+use fathom_stats::location::{median, quantile};
+
+/// The simulated pairs, and the random stream that makes them.
+const SIMULATED: usize = 20_000;
+const STREAM: u64 = 0x7061_6972;
+/// The least difference between the shares above the threshold with and without collision.
+const POWER_MIN: f64 = 0.35;
+/// The least time of the flash, as a share of the time of a read.
+const FLASH_MIN: f64 = 0.08;
+
+/// The least part of the time of the flash that only reads of one die wait for.
+const APART_MIN: f64 = 0.35;
+
+/// What is known of pairs of reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pairs {
+    /// The median time of a lone read of data, and the time of the flash in it, in nanoseconds.
+    pub(crate) solo: f64,
+    pub(crate) flash: f64,
+    /// What the second of two reads adds on the host's side, in nanoseconds.
+    pub(crate) host: f64,
+    /// The time above which a pair counts as one that collided, in nanoseconds.
+    threshold: f64,
+    /// The shares of pairs above it: of those that do not collide, and of those that do.
+    free: f64,
+    collided: f64,
+    /// The share of lone reads that memory answers.
+    pub(crate) memory: f64,
+}
+
+/// The reason for which pairs tell nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blind {
+    /// There is no measurement of reads of nothing.
+    NoBlank,
+    /// Reads of data take no longer than reads of nothing.
+    NoFlash,
+    /// The host's side takes as long for each read as the flash.
+    Host,
+    /// The transfer takes most of the time of the flash, and reads of different dies may wait for it as well.
+    Channel,
+    /// The noise is larger than what a collision costs.
+    Noise,
+}
+
+/// Returns the times of a series of a parameter.
+pub(crate) fn times(record: &Record, of: Parameter, series: Series) -> Vec<f64> {
+    record.series(of, series).map(|s| s.ns as f64).collect()
+}
+
+/// Returns the median time of the flash in a read, in nanoseconds; `None` if it is too short to matter.
+pub(crate) fn flash_ns(record: &Record, of: Parameter) -> Option<f64> {
+    let nothing = times(record, of, NOTHING);
+    let near = 1.05 * quantile(&nothing, 0.9)?;
+    let slow: Vec<f64> = times(record, of, SOLO)
+        .into_iter()
+        .filter(|ns| *ns > near)
+        .collect();
+    let (solo, nothing) = (median(&slow)?, median(&nothing)?);
+    (slow.len() >= 100 && solo - nothing >= FLASH_MIN * solo).then_some(solo - nothing)
+}
+
+/// Returns what is known of pairs.
+pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
+    let [nothing, two, solos] =
+        [NOTHING, NOTHING_PAIR, SOLO].map(|series| times(record, of, series));
+    let (Some(nothing), Some(two)) = (median(&nothing), median(&two)) else {
+        return Err(Blind::NoBlank);
+    };
+    let near = quantile(&times(record, of, NOTHING), 0.9).unwrap_or(nothing);
+    // Memory may answer most reads of a small drive: the flash shows in the others.
+    let slow: Vec<f64> = solos
+        .iter()
+        .copied()
+        .filter(|ns| *ns > 1.05 * near.max(nothing))
+        .collect();
+    let memory = 1.0 - slow.len() as f64 / solos.len().max(1) as f64;
+    let solo = median(&slow).unwrap_or(nothing);
+    let (flash, host) = (solo - nothing, (two - nothing).max(0.0));
+    if slow.len() < 100 || flash < FLASH_MIN * solo {
+        return Err(Blind::NoFlash);
+    }
+    // Two reads of different dies may still share a channel. What that costs is what a longer read takes more.
+    let longer = median(&times(record, of, LONG)).map_or(0.0, |two| two - solo);
+    let shared = host.max(longer);
+    if flash - shared < APART_MIN * flash || flash - shared < 0.04 * solo {
+        return Err(if host > longer {
+            Blind::Host
+        } else {
+            Blind::Channel
+        });
+    }
+    let known = Pairs {
+        solo,
+        flash,
+        host,
+        threshold: solo + (flash + shared) / 2.0,
+        free: 0.0,
+        collided: 1.0,
+        memory,
+    };
+    let known = known.simulated(record.meta.seed, &solos, nothing, near);
+    match known.collided - known.free < POWER_MIN * (1.0 - memory).powi(2) {
+        true => Err(Blind::Noise),
+        false => Ok(known),
+    }
+}
+
+impl Pairs {
+    /// Finds the shares above the threshold from pairs that are made of lone reads.
+    fn simulated(self, seed: u64, solos: &[f64], nothing: f64, near: f64) -> Self {
+        let mut rng = Rng::new(seed, STREAM);
+        let (mut free, mut collided) = (0usize, 0usize);
+        for _ in 0..SIMULATED {
+            let [a, b] = [0; 2].map(|_| rng.pick(solos).copied().unwrap_or_default());
+            let apart = a.max(b + self.host);
+            let both = a.min(b) > 1.05 * near;
+            let together = if both {
+                apart.max(a + b - nothing)
+            } else {
+                apart
+            };
+            free += usize::from(apart > self.threshold);
+            collided += usize::from(together > self.threshold);
+        }
+        let share = |count: usize| count as f64 / SIMULATED as f64;
+        Self {
+            free: share(free),
+            collided: share(collided),
+            ..self
+        }
+    }
+
+    /// Returns the share of pairs that collided, and its standard error.
+    pub(crate) fn share(&self, times: &[f64]) -> Option<(f64, f64)> {
+        let count = times.len() as f64;
+        let above = times.iter().filter(|ns| **ns > self.threshold).count() as f64;
+        if count < 4.0 {
+            return None;
+        }
+        let seen = above / count;
+        // Agresti and Coull 1998: never without an error.
+        let smooth = (above + 2.0) / (count + 4.0);
+        let power = self.collided - self.free;
+        let of_simulated = self.free * (1.0 - self.free) / SIMULATED as f64;
+        let error = (smooth * (1.0 - smooth) / (count + 4.0) + of_simulated).sqrt();
+        Some(((seen - self.free) / power, error / power))
+    }
+}
+
+/// Returns the share of random pairs that collided, its error, and their number.
+pub(crate) fn random(record: &Record, of: Parameter, pairs: &Pairs) -> Option<(f64, f64, usize)> {
+    let times = times(record, of, PAIR);
+    let (share, error) = pairs.share(&times)?;
+    Some((share, error, times.len()))
+}

@@ -1,0 +1,175 @@
+//! The parallelism, from the share of random pairs of reads that collide.
+//!
+//! Of two reads at random places, the second waits for the first if both lie on one die. On `n` dies that are used alike a
+//! share of 1/n of the pairs collides, whatever the layout: neither dynamic allocation nor hashing nor random overwrites
+//! hide it. Pairs are read until the number is known to a tenth.
+//!
+//! The second signal is what a collision costs: the slow pairs must be slower by the time of the flash, which is known from
+//! reads of nothing. Where the controller or the link takes as long for each read as the flash, no two reads meet there, and
+//! the parallelism is not identifiable.
+
+use super::collide::{Blind, Pairs, pairs, random, times};
+use super::{FIRST, SECOND, take};
+use crate::robust::blank::NOTHING;
+use crate::robust::prepare::prepare;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
+use fathom_stats::location::{median, quantile};
+
+const PARAMETER: Parameter = Parameter::Parallelism;
+/// The standard errors of a 95 % interval.
+const WIDE: f64 = 1.96;
+/// The share of the number within which it must be known.
+const KNOWN: f64 = 0.1;
+/// The share of colliding pairs from which on all collide.
+const ALL: f64 = 0.85;
+/// The ratio of a second read to a first one below which something of the first was kept.
+const KEPT: f64 = 0.93;
+
+pub(crate) struct Parallelism;
+
+/// The number of dies with its interval.
+struct Number {
+    at: f64,
+    low: f64,
+    high: f64,
+}
+
+fn number(record: &Record, pairs: &Pairs) -> Option<Number> {
+    let (share, error, _) = random(record, PARAMETER, pairs)?;
+    let high = match share - WIDE * error {
+        low if low > 0.0 => 1.0 / low,
+        _ => f64::INFINITY,
+    };
+    Some(Number {
+        at: 1.0 / share.max(1e-9),
+        low: 1.0 / (share + WIDE * error),
+        high,
+    })
+}
+
+/// Returns true if the number is known well enough: as a whole number, or to a tenth.
+fn settled(number: &Number) -> bool {
+    let width = number.high - number.low;
+    width < 0.9 || width < 2.0 * KNOWN * number.at
+}
+
+/// Returns true if a second read of a place is faster than the first, but slower than a read of nothing: an entry of the map
+/// was kept, and no data.
+pub(crate) fn mapped(record: &Record, of: Parameter) -> bool {
+    let [first, second, nothing] = [FIRST, SECOND, NOTHING].map(|series| times(record, of, series));
+    let (Some(first), Some(second)) = (median(&first), median(&second)) else {
+        return false;
+    };
+    let high = quantile(&nothing, 0.9).unwrap_or(0.0);
+    second < KEPT * first && second > 1.05 * high && high > 0.0
+}
+
+impl Probe for Parallelism {
+    fn bound(&self, space: &Space) -> u64 {
+        take::written(space)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        if session.info().queue_depth < 2 {
+            return Ok(());
+        }
+        prepare(session, PARAMETER)?;
+        if !session.read_only() {
+            take::nothing(session, PARAMETER)?;
+        }
+        take::again(session, PARAMETER)?;
+        let mapped = mapped(session.record(), PARAMETER);
+        for round in 0..take::rounds(session.space().level) {
+            take::round(session, PARAMETER, round, mapped)?;
+            let known = match pairs(session.record(), PARAMETER) {
+                Ok(pairs) => number(session.record(), &pairs).is_some_and(|n| settled(&n)),
+                // Further pairs do not help.
+                Err(_) => round > 0,
+            };
+            if known || take::long(session) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        if record.meta.target.queue_depth < 2 {
+            return Estimate::not_identifiable("the drive takes one request at a time");
+        }
+        match pairs(record, PARAMETER) {
+            Ok(pairs) => found(record, &pairs),
+            Err(blind) => blinded(blind),
+        }
+    }
+}
+
+/// Returns the answer where pairs tell nothing.
+pub(crate) fn blinded(blind: Blind) -> Estimate {
+    match blind {
+        Blind::NoBlank => Estimate::inconclusive(
+            "the time of the flash is not known: the drive has no TRIM, or the run is read-only",
+        ),
+        Blind::NoFlash => Estimate::not_identifiable(
+            "reads of data take hardly longer than reads of a trimmed place, so that no waiting for the flash can show",
+        ),
+        Blind::Host => Estimate::not_identifiable(
+            "the drive's controller or its link takes about as long for each read as the flash, so that two reads hardly meet \
+             there",
+        ),
+        Blind::Channel => Estimate::not_identifiable(
+            "the transfer from the flash takes most of the time of a read, and reads of different dies wait for that too",
+        ),
+        Blind::Noise => Estimate::inconclusive(
+            "the noise of single reads is larger than what waiting for another read costs",
+        ),
+    }
+}
+
+fn found(record: &Record, pairs: &Pairs) -> Estimate {
+    let (Some(number), Some((share, _, count))) =
+        (number(record, pairs), random(record, PARAMETER, pairs))
+    else {
+        return Estimate::inconclusive("too few pairs were read");
+    };
+    let estimate = if share > ALL {
+        Estimate::absent(format!(
+            "of {count} pairs of reads at random places {:.0} % waited for each other: the drive reads one place at a time",
+            100.0 * share.min(1.0)
+        ))
+    } else if number.high.is_infinite() {
+        Estimate::not_identifiable(format!(
+            "of {count} pairs of reads at random places none is known to have waited for the other: more than {:.0} reads can \
+             be served at the same time",
+            number.low
+        ))
+    } else if !settled(&number) {
+        Estimate::inconclusive(format!(
+            "{count} pairs of reads at random places tell the number only to between {:.0} and {:.0}",
+            number.low, number.high
+        ))
+    } else {
+        named(&number, pairs, count)
+    };
+    estimate
+        .figure("collided_ratio", share)
+        .figure("flash_ns", pairs.flash)
+        .figure("solo_ns", pairs.solo)
+        .figure("host_ns", pairs.host)
+        .figure("memory_ratio", pairs.memory)
+}
+
+fn named(number: &Number, pairs: &Pairs, count: usize) -> Estimate {
+    let at = number.at.round();
+    let reason = format!(
+        "of {count} pairs of reads at random places one in {:.1} waited for the other, for the {:.0} us that the flash takes, \
+         as if {at:.0} dies were used alike",
+        number.at,
+        pairs.flash / 1e3
+    );
+    let value = |n: f64| Value::Count(n.max(1.0) as u64);
+    Estimate::identified(value(at), reason).between(
+        value(number.low.ceil().min(at)),
+        value(number.high.floor().max(at)),
+    )
+}

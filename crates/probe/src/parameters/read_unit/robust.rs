@@ -1,0 +1,225 @@
+//! The read unit, by reads across its ends.
+//!
+//! A short read across the end of a page reads two pages. If both lie on one die it takes longer by the time of the flash;
+//! the smallest size at whose odd multiples most reads are slow is the page. (Odd multiples, because every second or third
+//! page may begin on another die.) If neighbouring pages lie on different dies, the two are read at the same time and the
+//! length tells nothing; but then two reads at once wait for each other only within a page. So one of the two signals shows
+//! a page whatever the layout, and where both do they must agree: the stripe is a multiple of the page.
+//!
+//! The reads are at random places and in random order, so that neither read-ahead nor a memory helps; the lines of a memory
+//! for reads are measured as for the stripe unit.
+
+use super::{STRADDLE, take};
+use crate::parameters::parallelism::collide::{Blind, Pairs, flash_ns, pairs, random, times};
+use crate::parameters::parallelism::robust::{blinded, mapped};
+use crate::parameters::parallelism::{LONG, take as reads};
+use crate::parameters::stripe_unit::robust::{explains, gcd, line, look_again, share, smallest};
+use crate::parameters::stripe_unit::take::{self as stripes, Near, ROUNDS};
+use crate::parameters::stripe_unit::{INSIDE, SIDES};
+use crate::robust::prepare::prepare;
+use crate::robust::samples::{at, sizes};
+use crate::robust::size::size;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
+use fathom_stats::location::median;
+
+const PARAMETER: Parameter = Parameter::ReadUnit;
+/// The share of slow reads across a unit's end, and the share that remains if there is none; less so many errors.
+const SLOW: f64 = 0.5;
+const NONE: f64 = 0.15;
+const ERRORS: f64 = 2.5;
+/// The sizes below a unit that may have slow reads without reason.
+const ODD_MAX: u32 = 2;
+/// The share of colliding pairs at the ends of a stripe, and within it.
+const FREE: f64 = 0.12;
+const WITHIN: f64 = 0.8;
+/// The share of colliding random pairs from which on the drive reads one place at a time.
+const ALL: f64 = 0.85;
+
+pub(crate) struct ReadUnit;
+
+/// Returns the share of reads across odd multiples of a size that read two pages of one die, with its error; `None` if it
+/// cannot be told from the noise.
+fn slow(record: &Record, flash: f64, size: u64) -> Option<(f64, f64)> {
+    let long = times(record, PARAMETER, LONG);
+    let threshold = median(&long)? + flash / 2.0;
+    let above = |times: &[f64], more: f64| {
+        let count = times.iter().filter(|ns| **ns + more > threshold).count();
+        count as f64 / times.len().max(1) as f64
+    };
+    let (usual, two) = (above(&long, 0.0), above(&long, flash));
+    let seen = at(record, PARAMETER, STRADDLE, size);
+    let (count, power) = (seen.len() as f64, two - usual);
+    if count < 4.0 || power < 0.3 {
+        return None;
+    }
+    let smooth = (above(&seen, 0.0) * count + 2.0) / (count + 4.0);
+    let error = (smooth * (1.0 - smooth) / (count + 4.0)).sqrt();
+    Some(((above(&seen, 0.0) - usual) / power, error / power))
+}
+
+/// Returns the smallest size at whose odd multiples most reads are slow.
+fn page(record: &Record, flash: f64) -> Option<u64> {
+    let is_slow = |size: &u64| {
+        slow(record, flash, *size).is_some_and(|(share, e)| share - ERRORS * e > SLOW - NONE)
+    };
+    let mut all = sizes(record, PARAMETER, STRADDLE).into_iter();
+    all.find(|size| {
+        is_slow(size) && slow(record, flash, *size).is_some_and(|(share, _)| share > SLOW)
+    })
+}
+
+/// What is known of pairs, with the host's part left out where it hides only collisions and not the length of a read.
+fn near(record: &Record, space: &Space) -> Near {
+    Near {
+        of: PARAMETER,
+        area: take::AREA.min(space.span()) / space.block_bytes * space.block_bytes,
+        apart: line(record, PARAMETER),
+        mapped: mapped(record, PARAMETER),
+    }
+}
+
+impl Probe for ReadUnit {
+    fn bound(&self, space: &Space) -> u64 {
+        take::AREA.min(space.span()) + reads::written(space)
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        prepare(session, PARAMETER)?;
+        if session.read_only() {
+            return Err(Stop::ReadOnly);
+        }
+        reads::nothing(session, PARAMETER)?;
+        reads::again(session, PARAMETER)?;
+        let mapped = mapped(session.record(), PARAMETER);
+        for round in 0..2 {
+            reads::round(session, PARAMETER, round, mapped)?;
+        }
+        let Some(flash) = flash_ns(session.record(), PARAMETER) else {
+            return Ok(());
+        };
+        let pairs = pairs(session.record(), PARAMETER);
+        let space = session.space();
+        let near = near(session.record(), &space);
+        stripes::fill(session, PARAMETER, near.area)?;
+        let most = take::UNIT_MAX.min(near.area / stripes::PLACES);
+        let block = space.block_bytes;
+        let (straddled, sided) = (
+            stripes::sizes(most, block, block),
+            stripes::sizes(most, block, near.apart),
+        );
+        let parts = |pairs: &Pairs| {
+            random(session.record(), PARAMETER, pairs).is_some_and(|(share, ..)| share < ALL)
+        };
+        let together = session.info().queue_depth > 1 && pairs.as_ref().is_ok_and(parts);
+        for round in 0..ROUNDS {
+            take::round(session, round, &straddled, near)?;
+            if together {
+                stripes::round(session, round, &sided, near)?;
+            }
+        }
+        if let Some(page) = page(session.record(), flash) {
+            take::again(session, page, near)?;
+        }
+        match pairs {
+            Ok(pairs) if together => look_again(session, near, &pairs),
+            _ => Ok(()),
+        }
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        let pairs = pairs(record, PARAMETER);
+        let Some(flash) = flash_ns(record, PARAMETER) else {
+            return blinded(pairs.err().unwrap_or(Blind::NoFlash));
+        };
+        let stripe = pairs.ok().and_then(|pairs| stripe(record, &pairs));
+        let estimate = match (page(record, flash), stripe) {
+            (Some(page), _)
+                if !is_clear(record, flash, page) || contradicted(record, flash, page) =>
+            {
+                Estimate::inconclusive(format!(
+                    "reads across multiples of {} are slow, but not clearly slower than between them",
+                    size(page)
+                ))
+            }
+            (Some(page), Some(stripe)) if !stripe.is_multiple_of(page) => {
+                Estimate::inconclusive(format!(
+                    "the two signals disagree: reads across multiples of {} are slow, but pairs of reads meet within {}",
+                    size(page),
+                    size(stripe)
+                ))
+            }
+            (Some(page), _) => by_straddles(record, flash, page),
+            (None, Some(stripe)) => Estimate::identified(
+                Value::Bytes(stripe),
+                format!(
+                    "two reads at once wait for each other within {}, and not across its multiples; a single read across them \
+                     is no slower, so that they are pages of different dies",
+                    size(stripe)
+                ),
+            ),
+            (None, None) => Estimate::not_identifiable(
+                "reads across the multiples of no size are slower than others, and pairs of reads wait for each other within \
+                 no unit: pages lie on different dies, and reads do not meet there, or they are no longer than a block",
+            ),
+        };
+        estimate.figure("flash_ns", flash)
+    }
+}
+
+/// Returns true if too many sizes below a unit have slow reads, which the unit does not explain: at odd multiples of a size,
+/// `unit / gcd(size, unit)` = q, every q-th read is slow if q is odd, and none if it is even.
+fn contradicted(record: &Record, flash: f64, unit: u64) -> bool {
+    let odd = |size: &u64| {
+        let every = unit / gcd(*size, unit).max(1);
+        let expected = if every.is_multiple_of(2) {
+            0.0
+        } else {
+            1.0 / every as f64
+        };
+        slow(record, flash, *size)
+            .is_some_and(|(share, error)| share > expected + ERRORS * error + NONE)
+    };
+    let below = sizes(record, PARAMETER, STRADDLE)
+        .into_iter()
+        .filter(|size| *size < unit);
+    let (odd, all) = below.fold((0, 0), |(n, all), size| {
+        (n + u32::from(odd(&size)), all + 1)
+    });
+    odd > ODD_MAX.max(all / 20)
+}
+
+/// Returns true if reads halfway between the ends of a unit are not slow, and those across them are.
+fn is_clear(record: &Record, flash: f64, page: u64) -> bool {
+    let half = slow(record, flash, page / 2);
+    let ends = slow(record, flash, page);
+    half.is_none_or(|(share, error)| share < NONE + ERRORS * error)
+        && ends.is_some_and(|(share, _)| share > SLOW)
+}
+
+fn by_straddles(record: &Record, flash: f64, page: u64) -> Estimate {
+    let share = slow(record, flash, page).map_or(0.0, |(share, _)| share);
+    let reason = format!(
+        "{:.0} % of the reads across odd multiples of {} take longer by the {:.0} us of the flash, and none across those of a \
+         smaller size",
+        100.0 * share.min(1.0),
+        size(page),
+        flash / 1e3
+    );
+    Estimate::identified(Value::Bytes(page), reason).figure("straddle_ratio", share)
+}
+
+/// Returns the size within which two reads meet and across whose multiples they do not.
+fn stripe(record: &Record, pairs: &Pairs) -> Option<u64> {
+    if sizes(record, PARAMETER, SIDES).is_empty() {
+        return None;
+    }
+    let near = near(record, &Space::of(record));
+    let unit = smallest(record, near, pairs)?;
+    let (inside, error) = pairs.share(&at(record, PARAMETER, INSIDE, unit))?;
+    let (sides, side_error) = share(record, PARAMETER, pairs, unit)?;
+    let clear = explains(record, pairs, near, unit)
+        && sides - ERRORS * side_error < FREE
+        && inside + ERRORS * error > WITHIN
+        && inside - ERRORS * error > 0.5;
+    clear.then_some(unit)
+}

@@ -1,0 +1,66 @@
+//! The steps that take the samples of the read unit: reads across multiples of many sizes.
+
+use super::STRADDLE;
+use crate::parameters::stripe_unit::take::Near;
+use crate::{Ask, Session, Stop};
+
+/// The area that is written in order, in bytes, and the longest unit that is looked for.
+pub(crate) const AREA: u64 = 256 << 20;
+pub(crate) const UNIT_MAX: u64 = 2 << 20;
+/// The reads of a size in a round, and of the size that was found.
+const READS: u32 = 8;
+const AGAIN: u32 = 96;
+
+/// Reads two blocks across odd multiples of sizes, in random order.
+pub(crate) fn straddles(
+    session: &mut Session<'_>,
+    name: &str,
+    sizes: &[u64],
+    near: Near,
+    reads: u32,
+) -> Result<(), Stop> {
+    let space = session.space();
+    let (start, block) = (space.region.start, space.block_bytes);
+    session.step(near.of, name, |io| {
+        let mut order: Vec<u64> = (0..reads).flat_map(|_| sizes.iter().copied()).collect();
+        io.rng.shuffle(&mut order);
+        for (rep, size) in (0..).zip(order) {
+            let odd = 2 * io.rng.below((near.area / size / 2).max(1)) + 1;
+            let at = start + odd * size - block;
+            if near.mapped {
+                io.read(at, 2 * block)?;
+            }
+            if let Some(one) = io.serve(&[Ask::read(at, 2 * block)], 1)?.first() {
+                io.sample_served(STRADDLE, size, rep, one);
+            }
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn round(
+    session: &mut Session<'_>,
+    round: u32,
+    sizes: &[u64],
+    near: Near,
+) -> Result<(), Stop> {
+    straddles(
+        session,
+        &format!("straddles, round {round}"),
+        sizes,
+        near,
+        READS,
+    )
+}
+
+pub(crate) fn again(session: &mut Session<'_>, size: u64, near: Near) -> Result<(), Stop> {
+    // Halfway between the ends of units no read may be slow.
+    let sizes = [size, size / 2];
+    straddles(
+        session,
+        &format!("straddles of {size}"),
+        &sizes,
+        near,
+        AGAIN,
+    )
+}

@@ -1,0 +1,160 @@
+//! The steps that take the samples of the stripe unit: pairs of neighbouring reads around multiples of many sizes.
+
+use super::{INSIDE, SIDES};
+use crate::robust::blank::{SETTLE, pair};
+use crate::{Io, Level, Parameter, Series, Session, Space, Stop};
+
+/// The area that is written in order, in bytes.
+const AREA: [u64; 2] = [256 << 20, 1 << 30];
+/// The length of the writes: whole pages of up to seven planes or dies, so that none is filled in two writes.
+const FILL: u64 = 5040 << 10;
+/// The different places of the pairs of a size, about.
+const FRESH: u64 = 1500;
+/// The pairs of a size in a round, the rounds, and the pairs of the size that was found.
+const PAIRS: u32 = 12;
+pub(crate) const ROUNDS: u32 = 3;
+const AGAIN: u32 = 96;
+/// The least number of multiples of a size in the area.
+pub(crate) const PLACES: u64 = 64;
+
+/// Returns how many lines before and after a multiple are read, if there are so many multiples: other ones each time, because
+/// memory may keep those that were read.
+fn room(multiples: u64) -> u64 {
+    FRESH / multiples.max(1) + 1
+}
+
+/// Returns the largest size at whose multiples the two reads of a pair are as near as can be.
+pub(crate) fn nearest(area: u64) -> u64 {
+    area / (FRESH + 1)
+}
+
+/// Returns the bytes that are written in order.
+pub(crate) fn area(space: &Space) -> u64 {
+    let most = AREA[usize::from(space.level == Level::Full)].min(space.span());
+    most / space.block_bytes * space.block_bytes
+}
+
+/// Returns true if a number has no prime factor above 7: dies, planes and pages come in such numbers.
+fn smooth(mut n: u64) -> bool {
+    for factor in [2, 3, 5, 7] {
+        while n > 1 && n.is_multiple_of(factor) {
+            n /= factor;
+        }
+    }
+    n == 1
+}
+
+/// How neighbouring places are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    /// The parameter that the samples are for, and the bytes from the start of the region on that were written in order.
+    pub(crate) of: Parameter,
+    pub(crate) area: u64,
+    /// The distance of the two reads of a pair, in bytes: no less than a line of the memory for reads.
+    pub(crate) apart: u64,
+    /// Whether each place is read before, so that its entry of the map is at hand.
+    pub(crate) mapped: bool,
+}
+
+/// Returns the sizes up to `most` whose multiples are tried: from twice the distance of a pair on.
+pub(crate) fn sizes(most: u64, block: u64, apart: u64) -> Vec<u64> {
+    let all = (2 * apart / block..=most / block).filter(|n| smooth(*n));
+    // Beyond a few MiB only multiples of 64 KiB, as of whole blocks.
+    let sizes = all
+        .map(|n| n * block)
+        .filter(|size| *size <= 4 << 20 || size.is_multiple_of(64 << 10));
+    sizes.collect()
+}
+
+pub(crate) fn fill(session: &mut Session<'_>, of: Parameter, area: u64) -> Result<(), Stop> {
+    let start = session.region().start;
+    session.step(of, "fill", |io| {
+        let mut at = start;
+        while at < start + area {
+            let len = FILL.min(start + area - at);
+            io.write(at, len)?;
+            at += len;
+        }
+        io.flush()?;
+        io.idle(SETTLE)
+    })
+}
+
+/// Reads both sides of multiples of every size, in random order.
+fn sides(
+    session: &mut Session<'_>,
+    name: &str,
+    sizes: &[u64],
+    near: Near,
+    pairs: u32,
+) -> Result<(), Stop> {
+    let space = session.space();
+    let (start, area, block) = (space.region.start, near.area, space.block_bytes);
+    session.step(near.of, name, |io| {
+        let mut order: Vec<u64> = (0..pairs).flat_map(|_| sizes.iter().copied()).collect();
+        io.rng.shuffle(&mut order);
+        for (rep, size) in (0..).zip(order) {
+            let at = start + size * (1 + io.rng.below((area / size).saturating_sub(1).max(1)));
+            let room = room(area / size);
+            let [before, after] = [0; 2].map(|_| io.rng.below(room) * near.apart);
+            let places = [
+                at - near.apart - before,
+                at + after.min(area + start - block - at),
+            ];
+            both(io, places, near, SIDES, size, rep)?;
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn round(
+    session: &mut Session<'_>,
+    round: u32,
+    sizes: &[u64],
+    near: Near,
+) -> Result<(), Stop> {
+    sides(
+        session,
+        &format!("sides, round {round}"),
+        sizes,
+        near,
+        PAIRS,
+    )
+}
+
+/// Reads the blocks at two places at once.
+fn both(
+    io: &mut Io<'_>,
+    places: [u64; 2],
+    near: Near,
+    series: Series,
+    size: u64,
+    rep: u32,
+) -> Result<(), Stop> {
+    let block = u64::from(io.info().logical_block_bytes).max(1);
+    if near.mapped {
+        for place in places {
+            io.read(place, block)?;
+        }
+    }
+    pair(io, places, block, series, size, rep)
+}
+
+/// Reads both sides of multiples of the size that was found, and pairs within it.
+pub(crate) fn again(session: &mut Session<'_>, size: u64, near: Near) -> Result<(), Stop> {
+    let space = session.space();
+    let (start, area, block) = (space.region.start, near.area, space.block_bytes);
+    sides(session, &format!("sides of {size}"), &[size], near, AGAIN)?;
+    session.step(near.of, &format!("inside {size}"), |io| {
+        for rep in 0..AGAIN {
+            let unit = io.rng.below((area / size).max(1)) * size;
+            // Any two places: on one die only if all of the unit is.
+            let free = (size - near.apart) / block;
+            let first = io.rng.below(free.max(1));
+            let second = first + near.apart / block + io.rng.below((free - first).max(1));
+            let places = [first, second].map(|at| start + unit + at * block);
+            both(io, places, near, INSIDE, size, rep)?;
+        }
+        Ok(())
+    })
+}
