@@ -1,10 +1,10 @@
-//! Named drives: those of the papers, current ones, and null models that each lack one feature.
+//! Named drives: those of the papers, classes of today, and null models that each lack one feature.
 
 use fathom_base::Named;
 
-/// Returns the preset of that name, from either list.
+/// Returns the preset of that name, from any list.
 pub fn find(name: &str) -> Option<&'static Named> {
-    let all = PRESETS.iter().chain(STUDIED);
+    let all = [PRESETS, CLASSES, STUDIED].into_iter().flatten();
     all.into_iter().find(|preset| preset.name == name)
 }
 
@@ -26,6 +26,20 @@ PRESETS {
     "null-block": "ssd-a with page mapping",
     "null-read-buffer": "ssd-a without a read buffer",
     "null-write-buffer": "ssd-a without a write buffer",
+}
+
+/// Classes of drives of today, to probe and to run workloads on. docs/fidelity.md compares them with published measurements.
+CLASSES {
+    "tlc-dram": "consumer TLC drive with DRAM and an SLC cache, as Samsung's 980 PRO 1TB",
+    "tlc-dramless": "consumer TLC drive with a host memory buffer and an SLC cache, as Samsung's 980 1TB",
+    "tlc-enterprise": "enterprise TLC drive with capacitors and parity over dies, as Micron's 7450 PRO 1.92TB",
+    "qlc-16k": "enterprise QLC drive with indirection units of 16 KiB, as Solidigm's D5-P5336",
+    "qlc-64k": "enterprise QLC drive with indirection units of 64 KiB, as Intel's D5-P5316",
+    "sd-card": "microSD card of application class A1 with log blocks",
+    "emmc": "eMMC 5.1 with a map in flash",
+    "zns": "zoned TLC drive, as Western Digital's Ultrastar DC ZN540",
+    "fdp": "enterprise TLC drive with eight placement handles",
+    "cloud-volume": "volume of a cloud with 3,000 operations and 125 MiB a second, as Amazon's EBS gp3",
 }
 
 /// Drives to run workloads on; far larger than a probe needs.

@@ -4,13 +4,13 @@ use super::{Kind, Modelled};
 use fathom_base::Named;
 use fathom_base::{Bytes, SpecError};
 use fathom_block::{Limited, Wear};
-use fathom_ssd::presets::{PRESETS, STUDIED};
+use fathom_ssd::presets::{CLASSES, PRESETS, STUDIED};
 use fathom_ssd::{Spec, Ssd};
 
 impl Kind for Spec {
     const NAME: &'static str = "ssd";
     const SUMMARY: &'static str = "a solid state drive";
-    const PRESETS: &'static [&'static [Named]] = &[PRESETS, STUDIED];
+    const PRESETS: &'static [&'static [Named]] = &[PRESETS, CLASSES, STUDIED];
     const STARTS_EMPTY: bool = true;
     type Drive = Limited<Ssd>;
 
