@@ -54,6 +54,7 @@ macro_rules! examples {
 
 const EXAMPLES: &[Named] = examples! {
     "drive.toml": "a drive file with every key and what it may be",
+    "drive-zoned.toml": "a drive file of a zoned drive",
     "disk.toml": "a drive file of a disk with every key and what it may be",
     "study.toml": "a study for `fathom study`",
     "schedulers.toml": "a study of schedulers over one drive",
@@ -113,15 +114,17 @@ mod tests {
         for parameter in Parameter::ALL {
             let text = parameter.about().page;
             assert!(text.starts_with(&format!("# {parameter}: ")), "{parameter}");
-            for part in [
-                "identified",
-                "absent",
-                "not identifiable",
-                "inconclusive",
-                "--method paper",
-            ] {
+            for part in ["identified", "absent", "not identifiable", "inconclusive"] {
                 assert!(text.contains(part), "{parameter} lacks {part}");
             }
+            let of_a_paper = parameter
+                .about()
+                .probe(fathom_probe::Method::Paper)
+                .is_some();
+            assert!(
+                !of_a_paper || text.contains("--method paper"),
+                "{parameter}"
+            );
         }
     }
 

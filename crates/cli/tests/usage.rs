@@ -129,7 +129,10 @@ fn lists_name_every_drive_and_parameter() {
         table.success().stdout(contains(target));
     }
     let parameters = items(&list("parameters").stdout);
-    assert_eq!(parameters.as_array().unwrap().len(), 7);
+    assert_eq!(
+        parameters.as_array().unwrap().len(),
+        fathom_probe::Parameter::ALL.len()
+    );
     assert_eq!(parameters[0]["name"], "clustered_page");
     assert_eq!(parameters[0]["unit"], "B");
 }

@@ -2,13 +2,12 @@
 //! the answers with the ground truth.
 //!
 //! [`draw()`] makes a target from a family, a seed and an index. [`Family::Wide`] holds drives with every feature that the
-//! model has, [`Family::Narrow`] the drives of the first campaigns, and [`Family::Noise`] only the latencies of a busy
-//! disk, without a drive. [`Truth`] is derived from the drive file alone, by rules that are independent of the probes.
+//! model has, [`Family::Narrow`] the drives of the first campaigns, [`Family::Modern`] drives of the classes of today, and
+//! [`Family::Noise`] only the latencies of a busy disk, without a drive. [`Truth`] is derived from the drive file alone, by rules that are independent of the probes.
 //! [`run`] probes through [`fathom_block::Device`] only, [`score()`] compares an answer with the truth, and [`tally()`]
 //! counts the outcomes.
 //!
-//! Features that the model lacks are not drawn: compression, a second tier of flash, thermal throttling. Real drives are
-//! not judged, because their ground truth is unknown.
+//! Real drives are not judged, because their ground truth is unknown.
 
 mod campaign;
 mod dice;

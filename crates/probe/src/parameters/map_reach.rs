@@ -6,7 +6,7 @@ mod take;
 use crate::about::{Figure, Mark, X};
 use crate::robust::blank::NOTHING;
 use crate::{About, Look, Unit};
-use take::SPANNED;
+use take::{ELSEWHERE, SPANNED};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
@@ -39,7 +39,10 @@ const FIGURES: &[Figure] = &[
             "Latency of random reads over the span that they are spread over",
             "Look for the span from which on the latency rises{at}: from there on the map of the span does not fit into the \
              drive's memory, and a part of the reads reads the map from flash first.",
-            &[(SPANNED, "Reads of data")],
+            &[
+                (SPANNED, "Reads of data"),
+                (ELSEWHERE, "Over a span as long, elsewhere"),
+            ],
         )
     },
     Figure {

@@ -144,7 +144,7 @@ fn comparison(tallies: &[MethodTally]) -> String {
     let mut text = "\nfound of what must be found; wrong of what was identified; open: of what must be found, and in \
                     all; extra: right where nobody must find it. Written and time are medians.\n"
         .to_owned();
-    if let Some(robust) = find(Method::Robust) {
+    if let Some(robust) = find(Method::Robust).filter(|robust| robust.all.printed_bytes_max > 0) {
         let (written, printed) = (robust.all.bytes_written.1, robust.all.printed_bytes_max);
         text += &format!(
             "\nThe robust method wrote {} in all. As printed the papers' procedures write at most {} on these drives: {}.\n",

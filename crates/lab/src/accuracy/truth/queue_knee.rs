@@ -17,6 +17,56 @@ const RISES: f64 = 1.08;
 const SHARES: [f64; 2] = [0.92, 0.98];
 
 pub(super) fn truth(spec: &Spec) -> Truth {
+    let native = of(spec);
+    let Some(cache) = &spec.fast_cache else {
+        return native;
+    };
+    // What was filled last may lie in the fast cache, whose reads are shorter.
+    let mut cached = spec.clone();
+    cached.flash.read = cache.read;
+    either(native, of(&cached))
+}
+
+/// Returns the truth of a drive that may be in either of two states: the less visible one, with the answers of both.
+fn either(one: Truth, other: Truth) -> Truth {
+    let sight = one.sight.max(other.sight);
+    let why = match sight == one.sight {
+        true => one.why,
+        false => other.why,
+    };
+    let counts = one.right.iter().chain(&other.right);
+    let ends: Vec<(u64, u64)> = counts
+        .filter_map(|right| match right {
+            Right::Between(Value::Count(low), Value::Count(high)) => Some((*low, *high)),
+            _ => None,
+        })
+        .collect();
+    let low = ends.iter().map(|end| end.0).min();
+    let high = ends.iter().map(|end| end.1).max();
+    let right = low
+        .zip(high)
+        .map(|(low, high)| Right::Between(Value::Count(low), Value::Count(high)));
+    Truth::new(sight, right.into_iter().collect(), why)
+}
+
+/// Returns the small reads a second that the limits of a volume let through.
+fn limited(spec: &Spec) -> f64 {
+    let small = 4096.max(spec.host.logical_block.0);
+    let limit = spec.limit.as_ref();
+    let operations = limit.and_then(|limit| {
+        let counted = limit
+            .operation_size
+            .map_or(1, |size| small.div_ceil(size.0.max(1)));
+        Some(limit.operations_per_second? as f64 / counted as f64)
+    });
+    let bytes =
+        limit.and_then(|limit| Some(limit.bandwidth?.bytes_per_second() as f64 / small as f64));
+    operations
+        .unwrap_or(f64::MAX)
+        .min(bytes.unwrap_or(f64::MAX))
+}
+
+fn of(spec: &Spec) -> Truth {
     let deepest = spec.host.queue_depth.clamp(1, DEPTH_MAX);
     if deepest < 2 {
         return Truth::missing();
@@ -24,6 +74,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let reads = Reads::of(spec);
     let depths = depths(deepest);
     let rates: Vec<f64> = depths.iter().map(|depth| reads.rate(*depth)).collect();
+    let through = limited(spec);
     let peak = rates.iter().copied().fold(0.0, f64::max);
     let gain = peak / rates[0];
     let half = depths
@@ -38,6 +89,17 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     )];
     if last > RISES {
         return Truth::new(Sight::Hidden, right, "the queue ends before the rate does");
+    }
+    if through < 1.1 * peak || spec.thermal.is_some() {
+        let why = "a limit or heat changes the rate during the measurement";
+        return Truth::new(
+            Sight::Faint,
+            vec![Right::Between(
+                Value::Count(1),
+                Value::Count(u64::from(deepest)),
+            )],
+            why,
+        );
     }
     let effect = match last < FLAT && gain > 1.0 + EFFECT_MIN {
         true => 1.0,

@@ -6,12 +6,12 @@
 //! within its reach take longer than reads of nothing.
 
 use super::take;
-use super::take::SPANNED;
+use super::take::{ELSEWHERE, SPANNED};
 use crate::robust::blank::NOTHING;
 use crate::robust::samples::{at, sizes};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
-use fathom_stats::location::{mean, quantile};
+use fathom_stats::location::{mean, median, quantile};
 use fathom_stats::reach::{Cached, Explained, Spanned, explain};
 
 const PARAMETER: Parameter = Parameter::MapReach;
@@ -23,7 +23,25 @@ const MATTERS: f64 = 0.05;
 const FLASH: f64 = 1.12;
 const CERTAIN: f64 = 4.0;
 
+/// The span elsewhere, as a share of the reach: all of its map fits into memory.
+const ELSEWHERE_SHARE: f64 = 0.5;
+
 pub(crate) struct MapReach;
+
+/// Returns the cache that would be named.
+fn reach(explained: Option<Explained>) -> Option<Cached> {
+    match explained? {
+        Explained::One(cached) | Explained::Two { behind: cached, .. } => Some(cached),
+        Explained::Constant | Explained::Gradual => None,
+    }
+}
+
+/// Returns true if reads over a span within the reach are as fast at other places, or if that was not measured.
+fn is_fast_elsewhere(record: &Record, cached: &Cached) -> bool {
+    let samples = record.series(PARAMETER, ELSEWHERE);
+    let times: Vec<f64> = samples.map(|sample| sample.ns as f64).collect();
+    median(&times).is_none_or(|typical| typical < cached.hit + 0.5 * cached.miss)
+}
 
 fn spanned(record: &Record) -> Vec<Spanned> {
     let spans = sizes(record, PARAMETER, SPANNED);
@@ -75,7 +93,11 @@ impl Probe for MapReach {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         take::prepared(session)?;
-        take::sweep(session)
+        take::sweep(session)?;
+        match reach(explain(&spanned(session.record()))) {
+            Some(cached) => take::elsewhere(session, (ELSEWHERE_SHARE * cached.reach) as u64),
+            None => Ok(()),
+        }
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
@@ -85,6 +107,13 @@ impl Probe for MapReach {
         };
         let whole = seen.last().map_or(0, |s| s.span as u64);
         let blank = nothing(record);
+        let cached = reach(Some(explained));
+        if cached.is_some_and(|cached| !is_fast_elsewhere(record, &cached)) {
+            return Estimate::not_identifiable(
+                "reads at the beginning of the region are faster, but not over a span as long elsewhere: the place makes the \
+                 difference, such as data that lies in a fast cache, and hides the map",
+            );
+        }
         let estimate = match explained {
             Explained::Constant => Estimate::absent(format!(
                 "random reads take equally long over every span from {} to {}: the map of all of it is in memory, or none",
@@ -111,7 +140,7 @@ impl Probe for MapReach {
 fn one(cached: &Cached, blank: Option<(f64, f64)>, whole: u64) -> Estimate {
     match blank {
         None => Estimate::inconclusive(format!(
-            "random reads are faster over spans up to {}, but without TRIM a memory of data cannot be told from a map",
+            "random reads are faster over spans up to {}, but without TRIM a memory of data cannot be distinguished from a map",
             size(cached.reach as u64)
         )),
         Some(blank) if !touches_flash(cached.hit, blank) => Estimate::absent(format!(

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// A read at a random place of the span `x`.
 pub(super) const SPANNED: Series = Series::new("spanned");
 
+/// A read at a random place of a span as long, elsewhere in the filled part.
+pub(super) const ELSEWHERE: Series = Series::new("elsewhere");
+
 const PARAMETER: Parameter = Parameter::MapReach;
 /// The length of a read, in bytes, if the logical block is not longer.
 const READ: u64 = 4096;
@@ -22,6 +25,8 @@ const READS: [u32; 2] = [96, 192];
 /// ahead has replaced a part of it.
 const WARM: u64 = 1 << 20;
 const WARM_READS: u64 = 256;
+/// The reads of a span elsewhere.
+const ELSEWHERE_READS: u32 = 96;
 /// The reads of nothing.
 const BLANKS: u32 = 64;
 
@@ -97,6 +102,30 @@ pub(crate) fn sweep(session: &mut Session<'_>) -> Result<(), Stop> {
         })?;
     }
     Ok(())
+}
+
+/// Reads over spans of a length at other places, each after its map was brought into memory: what makes the beginning of
+/// the region fast, such as data in a fast cache, is not there.
+pub(crate) fn elsewhere(session: &mut Session<'_>, span: u64) -> Result<(), Stop> {
+    let space = session.space();
+    let filled = filled(&space);
+    let read = READ.next_multiple_of(space.block_bytes);
+    let span = (span / read * read).max(read);
+    session.step(PARAMETER, "elsewhere", |io| {
+        for part in 1..4 {
+            let bytes = filled.end - filled.start;
+            let place = bytes / 4 * part / read * read;
+            let from = filled.start + place.min(bytes.saturating_sub(span) / read * read);
+            in_order(io, from..from + span)?;
+            let slots = (span / read).max(1);
+            for rep in 0..ELSEWHERE_READS {
+                let place = from + io.rng.below(slots) * read;
+                io.read(place, read)?;
+                io.sample(ELSEWHERE, span, part as u32 * ELSEWHERE_READS + rep);
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Reads a range in order, which brings as much of its map into memory as fits.
