@@ -52,7 +52,10 @@ fn shown(record: &Record, profile: &Profile) -> Vec<Parameter> {
             || profile.parameters.contains_key(p)
             || record.samples.iter().any(|s| s.parameter == *p)
     };
-    Parameter::ALL.into_iter().filter(asked).collect()
+    let skipped = |p: &Parameter| profile.skipped.contains_key(p);
+    let mut shown = Parameter::ALL.to_vec();
+    shown.retain(|p| asked(p) && !skipped(p));
+    shown
 }
 
 fn header(record: &Record, profile: &Profile) -> Markup {

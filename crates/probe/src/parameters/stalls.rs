@@ -36,7 +36,7 @@ const FIGURES: &[Figure] = &[
     },
     Figure {
         measure: Measure::Latency,
-        x: X::Span,
+        x: X::WrittenBefore,
         mark: Mark::Nothing,
         ..Figure::latency(
             "The slowest reads during writes",
