@@ -37,7 +37,7 @@ fn is_whole(results: &Results, plan: &Plan) {
     assert_eq!(results.answers.len(), wanted.len() * asked);
     for answer in &results.answers {
         let drawn = draw(plan.family, plan.seed, answer.drive);
-        assert_eq!(answer.truth, drawn.truth[&answer.parameter]);
+        assert_eq!(answer.truth, drawn.target.truth(answer.parameter));
         assert_eq!(answer.outcome, score(&answer.truth, &answer.estimate));
         let value = answer.estimate.value.is_some();
         assert_eq!(value, answer.estimate.verdict == Verdict::Identified);

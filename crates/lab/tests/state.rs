@@ -240,8 +240,11 @@ fn drives_of_today() {
         let drawn = draw(Family::Modern, 11, index);
         let spec = drawn.target.spec().unwrap().clone();
         all.map(|parameter| {
-            let (truth, found) = (&drawn.truth[&parameter], answer(&spec, parameter, index));
-            let outcome = score(truth, &found);
+            let (truth, found) = (
+                drawn.target.truth(parameter),
+                answer(&spec, parameter, index),
+            );
+            let outcome = score(&truth, &found);
             let good = matches!(outcome, Outcome::Found | Outcome::Rejected | Outcome::Extra);
             if !good {
                 eprintln!("{index} {parameter} {outcome:?}: {truth}: {found:?}");

@@ -63,12 +63,12 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
 /// Returns a target with what is shown of it.
 fn drawn(args: &AccuracyArgs, index: u64) -> Drawn {
     let drawn = draw(args.family, args.seed, index);
-    let truth = drawn.truth.iter();
+    let truth = Parameter::ALL.map(|of| (of, drawn.target.truth(of).to_string()));
     Drawn {
         family: args.family,
         seed: args.seed,
         index,
-        truth: truth.map(|(of, truth)| (*of, truth.to_string())).collect(),
+        truth: truth.into(),
         target: match &drawn.target {
             accuracy::Target::Noise(noise) => Target::Noise(format!("{noise:?}")),
             accuracy::Target::Drive(spec) => Target::Drive {

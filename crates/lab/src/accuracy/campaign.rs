@@ -156,11 +156,7 @@ fn judge(
     parameter: Parameter,
     answered: Result<&Profile, &String>,
 ) -> Answer {
-    let truth = drawn
-        .truth
-        .get(&parameter)
-        .cloned()
-        .unwrap_or_else(Truth::missing);
+    let truth = drawn.target.truth(parameter);
     let unanswered = |reason: &str| Estimate {
         unit: parameter.about().unit,
         method,

@@ -14,7 +14,6 @@ use fathom_model::Model;
 use fathom_probe::Parameter;
 use fathom_report::accuracy::Family;
 use fathom_ssd::Spec;
-use std::collections::BTreeMap;
 
 pub use axes::Axes;
 
@@ -36,8 +35,6 @@ pub struct Drawn {
     pub refused: u32,
     /// Seed of the target's noise and of the probe's choices. It has 63 bits, which is what a profile can hold.
     pub run_seed: u64,
-    /// Ground truth for each parameter.
-    pub truth: BTreeMap<Parameter, Truth>,
 }
 
 /// Draws target `index` of the campaign with this family and seed.
@@ -62,7 +59,6 @@ pub fn draw(family: Family, seed: u64, index: u64) -> Drawn {
         }
     };
     Drawn {
-        truth: target.truth(),
         target,
         refused,
         run_seed,
@@ -90,13 +86,11 @@ impl Target {
         }
     }
 
-    fn truth(&self) -> BTreeMap<Parameter, Truth> {
+    /// Returns the ground truth of a parameter. The queue's knee and the like simulate a queueing network.
+    pub fn truth(&self, parameter: Parameter) -> Truth {
         match self {
-            Target::Drive(spec) => Truth::all(spec),
-            Target::Noise(_) => Parameter::ALL
-                .into_iter()
-                .map(|parameter| (parameter, Truth::missing()))
-                .collect(),
+            Target::Drive(spec) => Truth::of(spec, parameter),
+            Target::Noise(_) => Truth::missing(),
         }
     }
 

@@ -40,7 +40,6 @@ pub use right::{Right, Sight, Truth};
 
 use fathom_probe::Parameter;
 use fathom_ssd::Spec;
-use std::collections::BTreeMap;
 
 macro_rules! rules {
     ($($parameter:ident $name:ident,)*) => {
@@ -56,14 +55,6 @@ macro_rules! rules {
 }
 
 fathom_probe::for_each_parameter!(rules);
-
-impl Truth {
-    /// Returns the truth of every parameter.
-    pub fn all(spec: &Spec) -> BTreeMap<Parameter, Truth> {
-        let of = |parameter| (parameter, Truth::of(spec, parameter));
-        Parameter::ALL.into_iter().map(of).collect()
-    }
-}
 
 #[cfg(test)]
 mod tests;
