@@ -23,6 +23,7 @@ mod report;
 mod reproduce;
 mod run;
 mod save;
+mod scratch;
 mod solve;
 mod study;
 mod tune;

@@ -1,13 +1,12 @@
 //! Prepares a real drive for a workload: opens it, asks for permission, and writes data to read.
 
 use super::super::confirm::{Bound, Consent, confirm};
-use super::super::queue;
+use super::super::{queue, scratch};
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::progress::Playing;
 use crate::{out, watch};
 use fathom_lab::replay::{Plan, check};
-use fathom_lab::target::{OpenOptions, Opened, TargetName, fill};
+use fathom_lab::target::{OpenOptions, Opened, TargetName};
 use fathom_report::text::human_bytes;
 use std::path::Path;
 
@@ -40,18 +39,9 @@ pub(super) fn open(args: &RunArgs, name: &TargetName, plan: &Plan) -> Result<Ope
     confirm(&opened, bound, consent)?;
     watch::listen()?;
     if opened.scratch() {
-        let size = opened.target.capacity_bytes;
-        let words = human_bytes(size);
+        let words = human_bytes(opened.target.capacity_bytes);
         out::note(&format!("Writing the scratch file of {words} once."));
-        let progress = Playing::new();
-        let go_on = |written| {
-            progress.filling(written, size);
-            !watch::interrupted()
-        };
-        fill(&mut *opened.device, &go_on).map_err(|error| {
-            Failure::input("fathom::real::fill", error.to_string())
-                .help("make room on what holds the file, or use a smaller one (`--size`)")
-        })?;
+        scratch::write_once(&mut opened)?;
     }
     Ok(opened)
 }

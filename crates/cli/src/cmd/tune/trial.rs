@@ -1,7 +1,7 @@
 //! Tries the settings that can be set now.
 
 use super::super::confirm::{Bound, Consent, confirm};
-use super::super::workload;
+use super::super::{scratch, workload};
 use crate::args::TuneArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
@@ -9,7 +9,7 @@ use crate::{input, out, watch};
 use fathom_hostio::{DriveQueue, QueueChange, Setting};
 use fathom_lab::replay::{Plan, RunError, Watch, check};
 use fathom_lab::source::{Kind, Workload};
-use fathom_lab::target::{OpenOptions, Opened, QueueDepth, TargetError, fill};
+use fathom_lab::target::{OpenOptions, Opened, QueueDepth, TargetError};
 use fathom_lab::tune::{Trial, settings, try_settings};
 use fathom_report::tune::{Applied, Tuning};
 use fathom_run::Precondition;
@@ -154,16 +154,7 @@ fn open(args: &TuneArgs, path: &Path, plan: &Plan) -> Result<Opened, Failure> {
     confirm(&opened, bound, consent)?;
     watch::listen()?;
     if opened.scratch() {
-        let size = opened.target.capacity_bytes;
-        let progress = Playing::new();
-        let go_on = |written| {
-            progress.filling(written, size);
-            !watch::interrupted()
-        };
-        fill(&mut *opened.device, &go_on).map_err(|error| {
-            Failure::input("fathom::real::fill", error.to_string())
-                .help("make room on what holds the file, or use a smaller one (`--size`)")
-        })?;
+        scratch::write_once(&mut opened)?;
     }
     Ok(opened)
 }

@@ -17,6 +17,9 @@ use fathom_ssd::Spec;
 
 pub use axes::Axes;
 
+/// Maximum number of redraws. A few in a hundred drives take one.
+const REDRAWS_MAX: u32 = 100;
+
 /// The device under probe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
@@ -45,11 +48,11 @@ pub fn draw(family: Family, seed: u64, index: u64) -> Drawn {
     let (target, refused) = match family {
         Family::Narrow => (Target::of(narrow::spec(&mut rng, name)), 0),
         Family::Wide => {
-            let (spec, refused) = wide::spec(&mut rng, &name);
+            let (spec, refused) = valid(&mut rng, &name, wide::any);
             (Target::of(spec), refused)
         }
         Family::Modern => {
-            let (spec, refused) = modern::spec(&mut rng, &name);
+            let (spec, refused) = valid(&mut rng, &name, modern::any);
             (Target::of(spec), refused)
         }
         Family::Noise => {
@@ -62,6 +65,18 @@ pub fn draw(family: Family, seed: u64, index: u64) -> Drawn {
         target,
         refused,
         run_seed,
+    }
+}
+
+/// Draws until the drive file's check accepts a drive. Also returns the number of refused draws before it.
+fn valid(rng: &mut Rng, name: &str, any: fn(&mut Rng, String) -> Spec) -> (Spec, u32) {
+    let mut refused = 0;
+    loop {
+        let spec = any(rng, name.to_owned());
+        if spec.check().is_ok() || refused == REDRAWS_MAX {
+            return (spec, refused);
+        }
+        refused += 1;
     }
 }
 

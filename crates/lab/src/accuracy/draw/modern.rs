@@ -17,8 +17,6 @@ use fathom_ssd::spec::{
     WritePolicy,
 };
 
-/// The most draws for one drive.
-const REDRAWS_MAX: u32 = 100;
 /// The least clustered blocks of a drive.
 const BLOCKS_MIN: u64 = 64;
 
@@ -44,19 +42,8 @@ const CLASSES: [Class; 7] = [
     Class::Cloud,
 ];
 
-/// Draws a valid drive. Also returns the number of refused draws before it.
-pub(super) fn spec(rng: &mut Rng, name: &str) -> (Spec, u32) {
-    let mut refused = 0;
-    loop {
-        let spec = any(rng, name.to_owned());
-        if spec.check().is_ok() || refused == REDRAWS_MAX {
-            return (spec, refused);
-        }
-        refused += 1;
-    }
-}
-
-fn any(rng: &mut Rng, name: String) -> Spec {
+/// Draws a drive that the check of drive files may refuse.
+pub(super) fn any(rng: &mut Rng, name: String) -> Spec {
     let class = pick(rng, &CLASSES);
     let capacity = log_uniform(rng, 2048.0, 8192.0) as u64 * MIB;
     let flash = flash(rng, class, capacity);

@@ -25,8 +25,6 @@ const CAPACITY: (f64, f64) = (128.0 * MIB as f64, 8192.0 * MIB as f64);
 const CLUSTERED_BLOCKS_MIN: u64 = 16;
 /// Maximum number of log blocks of a drive.
 const LOG_BLOCKS_MAX: u64 = 512;
-/// Maximum number of redraws. A few in a hundred drives take one.
-const REDRAWS_MAX: u32 = 100;
 
 const KINDS: [MappingKind; 7] = [
     MappingKind::Page,
@@ -38,19 +36,8 @@ const KINDS: [MappingKind; 7] = [
     MappingKind::Hybrid,
 ];
 
-/// Draws a valid drive. Also returns the number of refused draws before it.
-pub(super) fn spec(rng: &mut Rng, name: &str) -> (Spec, u32) {
-    let mut refused = 0;
-    loop {
-        let spec = any(rng, name.to_owned());
-        if spec.check().is_ok() || refused == REDRAWS_MAX {
-            return (spec, refused);
-        }
-        refused += 1;
-    }
-}
-
-fn any(rng: &mut Rng, name: String) -> Spec {
+/// Draws a drive that the check of drive files may refuse.
+pub(super) fn any(rng: &mut Rng, name: String) -> Spec {
     let flash = flash::draw(rng);
     let host = host(rng);
     let kind = pick(rng, &KINDS);
