@@ -24,7 +24,7 @@ pub enum IoErrorKind {
     /// The device is read-only.
     #[error("the device is open for reading only")]
     ReadOnly,
-    /// The request would end after [`Time::END`], where a model's clock stops.
+    /// The request would end after [`Time::END`](fathom_base::Time::END), where a model's clock stops.
     #[error("ends later than simulated time, which lasts for 500 years")]
     EndOfTime,
     /// A zone operation does not name a whole zone, or an append does not name the start of one (NVMe: Invalid Field).

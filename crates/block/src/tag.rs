@@ -13,7 +13,8 @@ pub struct Tag {
     pub direct: bool,
     /// The content of a write without bytes.
     pub payload: Payload,
-    /// The placement handle of a write (NVMe Flexible Data Placement, TP4146), below [`DeviceInfo::placement_handles`]:
+    /// The placement handle of a write (NVMe Flexible Data Placement, TP4146), below
+    /// [`DeviceInfo::placement_handles`](crate::DeviceInfo::placement_handles):
     /// writes with different handles go to different reclaim units. As the specification says, an unknown handle is not an
     /// error: it counts as 0.
     pub placement: u16,
