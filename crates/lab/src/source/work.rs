@@ -253,6 +253,7 @@ fn check_blocks(name: &str, info: &DeviceInfo) -> Result<(), SourceError> {
 /// Opens the jobs of a file.
 fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
     let wrong = |error: fio::FioError| wrong(path, &error);
+    check_handles(path, &file, info)?;
     let block = u64::from(info.logical_block_bytes);
     let jobs = Jobs::new(&file.jobs, info.capacity_bytes, block, seed).map_err(wrong)?;
     let numbered = (0..).zip(jobs.processes());
@@ -277,6 +278,25 @@ fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work
         notes: file.notes,
         priorities,
     })
+}
+
+/// Checks that a drive has the placement handles that the jobs write with. The drive itself takes an unknown one for handle 0,
+/// as the specification says, so that a wrong one would show in the result alone.
+fn check_handles(path: &Path, file: &JobFile, info: &DeviceInfo) -> Result<(), SourceError> {
+    let has = info.placement_handles;
+    for job in file.jobs.iter().filter(|job| job.placement.fdp) {
+        if let Some(plid) = job.placement.plids.iter().find(|plid| **plid >= has) {
+            return Err(SourceError::Jobs {
+                path: path.to_owned(),
+                line: None,
+                detail: format!(
+                    "job `{}`: `plids` has the placement handle {plid}, and the drive has {has} of them, from 0",
+                    job.name
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn class_of(class: PrioClass) -> Class {

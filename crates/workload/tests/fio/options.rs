@@ -434,3 +434,34 @@ fn a_refused_option_at_its_default_is_read() {
         }
     }
 }
+
+/// NVMe TP4146; fio's HOWTO: `fdp` makes writes carry handles, `plids` lists them, and roundrobin takes one after the other.
+#[test]
+fn writes_take_the_placement_handles_in_turn() {
+    let handles = |text: &str| {
+        let text = format!("[a]\nsize=24k\nrw=rw\n{text}");
+        let played = Drive::new(MIB).play(&mut jobs(&text, MIB, 1)).unwrap();
+        let of = |op| {
+            let all = played.iter().filter(move |one| one.access.op == op);
+            all.map(|one| one.tag.placement).collect::<Vec<_>>()
+        };
+        (of(Op::Read), of(Op::Write))
+    };
+    let (reads, writes) = handles("rwmixread=0\nfdp=1\nplids=2,5");
+    assert!(reads.is_empty());
+    assert_eq!(writes, [2, 5, 2, 5, 2, 5]);
+    let (reads, writes) = handles("dataplacement=fdp\nfdp_pli=3");
+    assert!(!reads.is_empty() && !writes.is_empty());
+    assert!(reads.iter().all(|&handle| handle == 0));
+    assert!(writes.iter().all(|&handle| handle == 3));
+    assert!(handles("plids=3").1.iter().all(|&handle| handle == 0));
+    for wrong in [
+        "fdp=1",
+        "fdp=2",
+        "plids=",
+        "plids=1,x",
+        "plid_select=random",
+    ] {
+        assert!(parse(&format!("[a]\n{wrong}")).is_err(), "{wrong}");
+    }
+}

@@ -23,6 +23,11 @@ impl Job {
         if self.pace.rate != Each::all(0) && self.pace.rate_iops != Each::all(0) {
             return clash("`rate` and `rate_iops` exclude each other, as in fio");
         }
+        if self.placement.fdp && self.placement.plids.is_empty() {
+            return clash(
+                "`fdp` needs `plids`: the placement handles that the job writes with, such as plids=0,1",
+            );
+        }
         for &op in self.rw.ops() {
             let shortest = self.shortest(op);
             if let Some(bytes) = self.lengths(op).odd(shortest) {

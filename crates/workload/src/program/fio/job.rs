@@ -2,6 +2,7 @@
 
 use super::choices::{Amount, Distribution, Each, Engine, Pace, PrioClass, Rw, Sequencer};
 use super::lengths::{Lengths, Range, Split};
+use super::placement::Placement;
 use fathom_base::{Dur, defaults};
 use fathom_block::Op;
 
@@ -157,6 +158,8 @@ defaults! {
         pub prio: Option<u8> = None,
         /// `prioclass`.
         pub prioclass: Option<PrioClass> = None,
+        /// The placement handles of its writes.
+        pub placement: Placement = Placement::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::choices::{Engine, Pace, PrioClass, Sequencer};
 use super::job::Job;
 use super::lengths::Range;
+use super::placement::plids;
 use super::value::{
     amount, boolean, distribution, each, int, range, rw, splits, switch, time, within,
 };
@@ -141,6 +142,14 @@ options! { |job, v|
             3 => PrioClass::Idle,
             _ => PrioClass::BestEffort,
         })));
+    ["fdp"] BOOL => put(&mut job.placement.fdp, boolean(v));
+    ["dataplacement"] "none or fdp" => put(&mut job.placement.fdp, match v {
+        "none" => Some(false),
+        "fdp" => Some(true),
+        _ => None,
+    });
+    ["plids", "fdp_pli"] "placement handles, such as 0,2" => put(&mut job.placement.plids, plids(v));
+    ["plid_select", "fdp_pli_select"] "roundrobin" => (v == "roundrobin").then_some(());
     ["new_group"] SWITCH => put(&mut job.schedule.new_group, switch(v));
     ["exitall"] SWITCH => put(&mut job.schedule.exitall, switch(v));
     ["exit_what"] "group or all" => put(&mut job.schedule.exit_all, match v {

@@ -8,6 +8,7 @@ use super::choices::Engine;
 use super::error::VerifyError;
 use super::job::Job;
 use super::pace::{Rates, Think};
+use super::placement::Handles;
 use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
@@ -68,6 +69,7 @@ pub(super) struct Process {
     flushing: bool,
     /// The blocks to verify, if the job verifies.
     written: Written,
+    handles: Handles,
     /// True if the pass that is ending is the last one.
     last_pass: bool,
 }
@@ -93,6 +95,7 @@ impl Process {
             flushed: true,
             flushing: false,
             written: Written::new(Stream::Content.rng(seed, number).next_u64()),
+            handles: Handles::new(&job.placement),
             last_pass: false,
             job,
         })
@@ -309,6 +312,10 @@ impl Process {
         let asked = free.max(self.open).min(now);
         let data =
             (op == Op::Write && self.job.verify).then(|| self.written.next(offset, len).bytes());
+        let placement = match op {
+            Op::Write => self.handles.next(),
+            _ => 0,
+        };
         Next::Request(Request {
             access: Access::new(now, op, offset, len),
             tag: Tag {
@@ -318,7 +325,7 @@ impl Process {
                 fua: op == Op::Write && self.job.flushes.sync,
                 direct: matches!(op, Op::Read | Op::Write),
                 payload: Payload::Unique,
-                placement: 0,
+                placement,
             },
             asked,
             counts: self.counts(),
