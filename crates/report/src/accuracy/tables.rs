@@ -151,24 +151,15 @@ fn kinds(tally: &MethodTally) -> Table {
     table("kind of drive", &OF_KINDS, rows)
 }
 
-/// Returns the table with a row for each parameter and method that answers it.
+/// Returns the table with a row for each parameter and each method that answers it, Fathom's own first.
 fn methods(tallies: &[MethodTally]) -> Table {
-    let of_parameter = |parameter: Parameter| {
-        let both =
-            move |of: &'_ MethodTally| Some((of.method, of.parameters.get(&parameter)?.clone()));
-        let rows: Vec<(Method, Tally)> = tallies.iter().filter_map(both).collect();
-        rows.into_iter().map(move |(method, tally)| {
-            let cells = [COUNTED.as_slice(), &COST].concat();
-            let cells = cells.into_iter().map(|(_, cell)| cell(&tally));
-            let names = [parameter.name(), method.name()].map(str::to_owned);
-            names.into_iter().chain(cells).collect()
+    let rows = Parameter::ALL.into_iter().flat_map(|parameter| {
+        tallies.iter().filter_map(move |of| {
+            let tally = of.parameters.get(&parameter)?;
+            Some((format!("{parameter}: {}", of.method.name()), tally))
         })
-    };
-    let columns = COUNTED.iter().chain(&COST).map(|(name, _)| *name);
-    Table {
-        rows: Parameter::ALL.into_iter().flat_map(of_parameter).collect(),
-        ..Table::new("", "", ["parameter", "method"].into_iter().chain(columns))
-    }
+    });
+    table("parameter: method", &COST, rows)
 }
 
 fn of(part: u64, whole: u64) -> String {
