@@ -108,6 +108,7 @@ pub(crate) fn lists() -> Vec<&'static Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_probe::Method;
 
     #[test]
     fn every_page_begins_with_its_parameter_and_explains_every_verdict() {
@@ -117,14 +118,11 @@ mod tests {
             for part in ["identified", "absent", "not identifiable", "inconclusive"] {
                 assert!(text.contains(part), "{parameter} lacks {part}");
             }
-            let of_a_paper = parameter
-                .about()
-                .probe(fathom_probe::Method::Paper)
-                .is_some();
-            assert!(
-                !of_a_paper || text.contains("--method paper"),
-                "{parameter}"
-            );
+            for method in Method::ALL {
+                let named = text.contains(&format!("--method {}", method.name()));
+                let has = parameter.about().probe(method).is_some();
+                assert!(named || !has, "{parameter} lacks {method:?}");
+            }
         }
     }
 

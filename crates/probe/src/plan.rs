@@ -192,7 +192,7 @@ pub(crate) fn region(probe: &dyn Probe, space: &Space) -> Range<u64> {
 pub(crate) fn prepared(method: Method, space: &Space) -> u64 {
     match method {
         Method::Robust => space.span(),
-        Method::Paper => 0,
+        _ => 0,
     }
 }
 

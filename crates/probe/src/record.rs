@@ -3,22 +3,9 @@
 //! A run is a list of steps. A step is the unit of resuming: the record holds all of it or nothing. Every sample belongs to
 //! a step. This module does no file I/O (`fathom-lab` does).
 
-use crate::{Parameter, Series};
+use crate::{Method, Parameter, Series};
 use fathom_block::DriveLog;
 use serde::{Deserialize, Serialize};
-
-/// How parameters are measured: with robust statistics (the default), or by the papers' procedures as printed.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// Tests against explicit null models, with adaptive sampling.
-    #[default]
-    Robust,
-    /// Procedures 1-6 of `parameter-aware-io` and the experiment of `greedy-space` IV.A.
-    Paper,
-}
 
 /// How much time and how many bytes a probe may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -74,8 +74,8 @@ fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
     }
     match record.meta.thin {
         0 | 1 => estimate,
-        thin if record.meta.method == Method::Paper => estimate.figure("thin", f64::from(thin)),
-        _ => estimate,
+        _ if record.meta.method == Method::Robust => estimate,
+        thin => estimate.figure("thin", f64::from(thin)),
     }
 }
 

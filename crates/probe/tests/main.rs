@@ -7,6 +7,7 @@
 mod budget;
 mod fake;
 mod paper;
+mod rules;
 mod run;
 mod session;
 mod writes;

@@ -180,7 +180,7 @@ pub fn text(diff: &Diff, screen: Screen) -> String {
         out.push_str(&format!(
             "{label} {}{identity}, {} method, seed {}, Fathom {}\n",
             clean(&source.name),
-            words::method(source.method),
+            source.method.name(),
             source.seed,
             clean(&source.fathom)
         ));

@@ -78,7 +78,7 @@ fn header(record: &Record, profile: &Profile) -> Markup {
                 (fact("longest request", &words::bytes(target.max_request_bytes)))
                 (fact("queue depth", &target.queue_depth.to_string()))
                 (fact("volatile cache", if target.volatile_cache { "yes" } else { "no" }))
-                (fact("method", words::method(profile.method)))
+                (fact("method", profile.method.name()))
                 (fact("seed", &profile.seed.to_string()))
                 (fact("mode", if record.meta.read_only { "read-only" } else { "reads and writes" }))
                 @if let Some([first, end]) = record.meta.region {

@@ -89,7 +89,7 @@ fn header(profile: &Profile) -> String {
     ));
     lines.push(format!(
         "       {} method, seed {}, Fathom {}",
-        words::method(profile.method),
+        profile.method.name(),
         profile.seed,
         clean(&profile.fathom)
     ));

@@ -3,7 +3,7 @@
 //! The output is rounded and never parsed again.
 
 use fathom_base::Bytes;
-use fathom_probe::{Estimate, Method, Value, Verdict};
+use fathom_probe::{Estimate, Value, Verdict};
 
 /// Formats a size in bytes: `16 KiB`, `1.5 MiB`, `1025 KiB`, `55.89 GiB`.
 pub fn bytes(bytes: u64) -> String {
@@ -121,14 +121,6 @@ pub(crate) const fn sign(verdict: Verdict) -> &'static str {
         Verdict::Absent => "∅",
         Verdict::NotIdentifiable => "?",
         Verdict::Inconclusive => "…",
-    }
-}
-
-/// Returns the name of the method.
-pub(crate) const fn method(method: Method) -> &'static str {
-    match method {
-        Method::Robust => "robust",
-        Method::Paper => "paper",
     }
 }
 

@@ -5,10 +5,12 @@
 mod common;
 
 use common::{KIB, MIB};
-use fathom_probe::{Estimate, Parameter, Value, Verdict};
+use fathom_probe::{Estimate, Method, Parameter, Value, Verdict};
+use fathom_report::accuracy::{self, Campaign, Family, MethodTally, Plan, Tally};
 use fathom_report::diff::{Outcome, diff};
 use fathom_report::screen::Screen;
 use fathom_report::{diff as difference, text};
+use std::collections::BTreeMap;
 
 #[test]
 fn the_table_is_aligned_and_no_wider_than_it_says() {
@@ -168,4 +170,58 @@ fn a_value_of_every_unit_is_shown_and_compared() {
         Outcome::CannotTell, // in different units
     ];
     assert_eq!(outcomes.collect::<Vec<_>>(), expected);
+}
+
+/// A row for each parameter and method that answers it, Fathom's own first; of many methods only the robust one has tables
+/// of its own.
+#[test]
+fn the_methods_of_a_campaign_stand_side_by_side() {
+    let tally = |found: u64, wrong: u64, gib: u64| Tally {
+        drives: 4,
+        answers: 4,
+        identifiable: 3,
+        identified: found + wrong,
+        found,
+        wrong,
+        denied: 1,
+        open: 3 - found,
+        missed: 2 - found.min(2),
+        bytes_written: (gib << 30, gib << 32),
+        device_ns: (90_000_000_000, 360_000_000_000),
+        ..Tally::default()
+    };
+    let of = |method, rows: &[(Parameter, Tally)]| MethodTally {
+        method,
+        parameters: rows.iter().cloned().collect(),
+        axes: BTreeMap::new(),
+        all: rows[0].1.clone(),
+    };
+    let tallies = [
+        of(
+            Method::Robust,
+            &[
+                (Parameter::QueueKnee, tally(2, 0, 2)),
+                (Parameter::FastCache, tally(3, 0, 20)),
+            ],
+        ),
+        of(Method::SniaPts, &[(Parameter::FastCache, tally(1, 2, 5))]),
+        of(Method::Knee95, &[(Parameter::QueueKnee, tally(1, 1, 0))]),
+    ];
+    let plan = Plan {
+        family: Family::Modern,
+        seed: 7,
+        skip: 0,
+        drives: 4,
+        methods: tallies.iter().map(|tally| tally.method).collect(),
+        thin: 16,
+        parameters: vec![Parameter::QueueKnee, Parameter::FastCache],
+    };
+    let campaign = Campaign {
+        plan: &plan,
+        done: 4,
+        refused: 0,
+        tallies: &tallies,
+        answers: &[],
+    };
+    insta::assert_snapshot!(accuracy::text(&campaign, Screen::default()));
 }

@@ -5,11 +5,18 @@ use clap::Args;
 use fathom_probe::{Method, Parameter};
 use fathom_report::accuracy::Family;
 
-/// The values of `--method`.
-const METHODS: [(&str, &[Method]); 3] = [
+/// The values of `--method`: a method, or several on the same drives.
+const METHODS: [(&str, &[Method]); Method::ALL.len() + 2] = [
     ("robust", &[Method::Robust]),
     ("paper", &[Method::Paper]),
     ("both", &[Method::Robust, Method::Paper]),
+    ("iotune", &[Method::Iotune]),
+    ("ssdcheck", &[Method::Ssdcheck]),
+    ("snia-pts", &[Method::SniaPts]),
+    ("cliff-70", &[Method::Cliff70]),
+    ("knee-95", &[Method::Knee95]),
+    ("flashbench", &[Method::Flashbench]),
+    ("all", &Method::ALL),
 ];
 
 #[derive(Debug, Args)]
@@ -26,10 +33,10 @@ pub(crate) struct AccuracyArgs {
     /// The index of the first drive
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
     pub(crate) skip: u64,
-    /// Robust statistics, the papers' procedures, or both on the same drives
+    /// Robust statistics, the papers' procedures, both on the same drives, a rule in use elsewhere, or all
     #[arg(long, value_name = "METHOD", default_value = "robust", value_parser = one_of(METHODS))]
     pub(crate) method: &'static [Method],
-    /// The papers' grids K times as coarse, with a K-th of the repetitions and totals
+    /// The papers' grids K times as coarse, with a K-th of the repetitions and totals; a K-th of the rules' times
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) thin: u32,
     /// Measure only these parameters, and those that they need
@@ -47,4 +54,17 @@ pub(crate) struct AccuracyArgs {
     /// Measure nothing; print the drive with this index, and what is in it
     #[arg(long, value_name = "INDEX", conflicts_with_all = ["drives", "skip", "drive", "method", "thin", "only", "json"])]
     pub(crate) show: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::METHODS;
+    use fathom_probe::Method;
+
+    #[test]
+    fn every_method_can_be_asked_for_by_its_name() {
+        for method in Method::ALL {
+            assert!(METHODS.contains(&(method.name(), &[method])), "{method:?}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ pub(crate) struct ProbeArgs {
     /// The seed of every random choice, at most 2^63 - 1 [default: 0]
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Robust statistics, or the papers' procedures as printed [default: robust]
+    /// Robust statistics, the papers' procedures as printed, or our reading of a rule in use elsewhere [default: robust]
     #[arg(long, value_name = "METHOD", value_parser = method())]
     pub(crate) method: Option<Method>,
     /// Measure only these parameters, and those that they need [default: those that fit the drive]

@@ -107,7 +107,7 @@ where
 }
 
 pub(super) fn method() -> impl clap::builder::TypedValueParser<Value = Method> {
-    one_of([("robust", Method::Robust), ("paper", Method::Paper)])
+    one_of(Method::ALL.map(|method| (method.name(), method)))
 }
 
 pub(super) fn level() -> impl clap::builder::TypedValueParser<Value = Level> {

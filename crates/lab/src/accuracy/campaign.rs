@@ -94,11 +94,16 @@ fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<(About,
     let drawn = draw(plan.family, plan.seed, index);
     let mut answers = Vec::new();
     for &method in &plan.methods {
-        let answered = blind(&drawn, method, plan, watcher);
+        let mut asked = plan.parameters.clone();
+        asked.retain(|parameter| parameter.about().probe(method).is_some());
+        if asked.is_empty() {
+            continue;
+        }
+        let answered = blind(&drawn, method, &asked, plan, watcher);
         if watcher.interrupted() {
             return None;
         }
-        for &parameter in &plan.parameters {
+        for parameter in asked {
             answers.push(judge(&drawn, index, method, parameter, answered.as_ref()));
         }
     }
@@ -115,6 +120,7 @@ fn probe_drive(plan: &Plan, index: u64, watcher: &dyn Watcher) -> Option<(About,
 fn blind(
     drawn: &Drawn,
     method: Method,
+    asked: &[Parameter],
     plan: &Plan,
     watcher: &dyn Watcher,
 ) -> Result<Profile, String> {
@@ -122,10 +128,10 @@ fn blind(
     let config = RunConfig {
         seed: drawn.run_seed,
         method,
-        parameters: plan.parameters.clone(),
+        parameters: asked.to_vec(),
         thin: match method {
             Method::Robust => 1,
-            Method::Paper => plan.thin,
+            _ => plan.thin,
         },
         ..RunConfig::default()
     };

@@ -1,7 +1,9 @@
 //! The limit of bytes per second that a cloud or a hypervisor sets in front of a volume.
 
+mod iotune;
+
 use super::rate_limit::{FIGURES, robust};
-use crate::{About, Parameter, Unit};
+use crate::{About, Method, Parameter, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::BytesPerSecond,
@@ -12,6 +14,6 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::BANDWIDTH,
-    rules: &[],
+    rules: &[(Method::Iotune, &iotune::Rates)],
     fits: crate::look::always,
 };

@@ -1,12 +1,15 @@
 //! The fast cache: blocks with one bit per cell (SLC mode) that take writes before the others do.
 
+mod cliff;
 mod curve;
+mod fill;
 mod measure;
 mod robust;
 mod series;
+mod steady;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Unit};
+use crate::{About, Look, Method, Unit};
 use series::{AFTER, EMPTY, HALF, NEARLY};
 
 pub(crate) const ABOUT: About = About {
@@ -18,7 +21,10 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::FastCache,
-    rules: &[],
+    rules: &[
+        (Method::SniaPts, &steady::SteadyState),
+        (Method::Cliff70, &cliff::Cliff70),
+    ],
     fits,
 };
 

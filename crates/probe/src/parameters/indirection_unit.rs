@@ -2,6 +2,7 @@
 //! the drive completes the unit before it writes it elsewhere.
 
 mod confirm;
+mod iotune;
 mod latency;
 mod model;
 pub(crate) mod robust;
@@ -9,7 +10,7 @@ mod series;
 mod stream;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Parameter, Unit};
+use crate::{About, Method, Parameter, Unit};
 use series::{
     ACROSS, ALIGNED, ANYWHERE, READ, SHIFTED, SHORT, STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT,
     STREAM_SHORT_AGAIN, STREAM_WHOLE_AGAIN, WHOLE,
@@ -24,7 +25,7 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::IndirectionUnit,
-    rules: &[],
+    rules: &[(Method::Iotune, &iotune::FirstPair)],
     fits: crate::look::always,
 };
 

@@ -3,10 +3,11 @@
 pub(crate) mod collide;
 pub(crate) mod robust;
 pub(crate) mod take;
+mod volumes;
 
 use crate::about::{Figure, Mark, X};
 use crate::robust::blank::{NOTHING, NOTHING_PAIR};
-use crate::{About, Look, Unit};
+use crate::{About, Look, Method, Unit};
 pub(crate) use take::{BELOW, LONG};
 use take::{FIRST, PAIR, SECOND, SOLO};
 
@@ -19,7 +20,7 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::Parallelism,
-    rules: &[],
+    rules: &[(Method::Ssdcheck, &volumes::Volumes)],
     fits: takes_two,
 };
 

@@ -1,10 +1,11 @@
 //! The knee of the queue: how many random reads must be in flight for the drive's full rate.
 
+mod peak;
 mod robust;
 mod take;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Unit};
+use crate::{About, Look, Method, Unit};
 use take::{ALONE, AT_KNEE, CLOSED, OPEN};
 
 pub(crate) const ABOUT: About = About {
@@ -16,7 +17,7 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::QueueKnee,
-    rules: &[],
+    rules: &[(Method::Knee95, &peak::Knee95)],
     fits: takes_many,
 };
 

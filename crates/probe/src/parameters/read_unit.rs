@@ -1,11 +1,12 @@
 //! The read unit: the page, or page of several planes, that the flash reads at once.
 
+mod flashbench;
 mod robust;
 mod take;
 
 use crate::about::{Figure, Mark, X};
 use crate::parameters::stripe_unit::{INSIDE, SIDES};
-use crate::{About, Look, Unit};
+use crate::{About, Look, Method, Unit};
 use take::STRADDLE;
 
 pub(crate) const ABOUT: About = About {
@@ -17,7 +18,7 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::ReadUnit,
-    rules: &[],
+    rules: &[(Method::Flashbench, &flashbench::Boundaries)],
     fits: has_no_head,
 };
 

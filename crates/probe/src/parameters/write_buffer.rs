@@ -4,6 +4,7 @@
 pub(crate) mod filling;
 mod paper;
 pub(crate) mod robust;
+mod ssdcheck;
 
 use crate::about::{Figure, Mark, X};
 use crate::{About, Method, Series, Unit};
@@ -17,7 +18,10 @@ pub(crate) const ABOUT: About = About {
     marks: None,
     figures: FIGURES,
     robust: &robust::WriteBuffer,
-    rules: &[(Method::Paper, &paper::WriteBuffer)],
+    rules: &[
+        (Method::Paper, &paper::WriteBuffer),
+        (Method::Ssdcheck, &ssdcheck::ModalInterval),
+    ],
     fits: crate::look::always,
 };
 

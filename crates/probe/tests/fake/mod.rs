@@ -30,6 +30,12 @@ pub(crate) struct Planted {
     pub(crate) keeps: bool,
     /// Whether reads at offset 0 are served by read-ahead.
     pub(crate) read_ahead: bool,
+    /// After so many bytes since the last TRIM a write takes four times as long.
+    pub(crate) fast_cache: u64,
+    /// The write with which the total reaches so many bytes takes a second more.
+    pub(crate) stall_at: Option<u64>,
+    /// The bytes between two writes after which the next read waits for a flush, over and over.
+    pub(crate) flush_after: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -53,6 +59,11 @@ pub(crate) struct Fake {
     kept: BTreeSet<(u64, u64)>,
     last_write_end: u64,
     buffered: u64,
+    /// The bytes written since the last TRIM, and those since the last flush of [`Planted::flush_after`].
+    since_trim: u64,
+    since_flush: u64,
+    flushes: usize,
+    flushing: bool,
     /// The total bytes written when a range was last written.
     written: BTreeMap<(u64, u64), u64>,
 }
@@ -86,6 +97,10 @@ impl Fake {
             kept: BTreeSet::new(),
             last_write_end: 0,
             buffered: 0,
+            since_trim: 0,
+            since_flush: 0,
+            flushes: 0,
+            flushing: false,
             written: BTreeMap::new(),
         }
     }
@@ -100,7 +115,10 @@ impl Fake {
         let &Request { offset, len, .. } = request;
         match request.op {
             Op::Flush => Dur(1_000 + 20 * std::mem::take(&mut self.buffered)),
-            Op::Trim | Op::Zone(_) => Dur(1_000),
+            Op::Trim | Op::Zone(_) => {
+                self.since_trim = 0;
+                Dur(1_000)
+            }
             Op::Read => self.read(offset, len),
             Op::Write | Op::Append => self.write(offset, len),
         }
@@ -116,7 +134,11 @@ impl Fake {
             0 => 0,
             page => (offset + len).div_ceil(page) - offset / page,
         };
-        Dur(1_000 + 50_000 * pages + len * if again || ahead || kept { 1 } else { 10 })
+        let waits = u64::from(std::mem::take(&mut self.flushing));
+        Dur(1_000
+            + 400_000 * waits
+            + 50_000 * pages
+            + len * if again || ahead || kept { 1 } else { 10 })
     }
 
     /// Returns the time of a write: 2 ns per byte for the link, and 20 ns per byte that the buffer cannot take. Partly
@@ -143,10 +165,32 @@ impl Fake {
             .insert((offset, len), self.bytes_written + len)
             .map(|before| self.bytes_written - before);
         self.bytes_written += len;
+        self.flush_by_itself(len);
+        let stall = self
+            .planted
+            .stall_at
+            .take_if(|at| self.bytes_written >= *at);
+        let stall = stall.map_or(0, |_| 1_000_000_000);
+        self.since_trim += len;
+        let slow = self.planted.fast_cache > 0 && self.since_trim > self.planted.fast_cache;
+        let factor = if slow { 4 } else { 1 };
         if since.is_some_and(|bytes| self.planted.rewrite_within >= Some(bytes)) {
             return Dur(1_000 + 2 * len);
         }
-        Dur(1_000 + 2 * len + 20 * flash + 200_000 * (parts + partial(page)) + 50 * block * merges)
+        let usual =
+            1_000 + 2 * len + 20 * flash + 200_000 * (parts + partial(page)) + 50 * block * merges;
+        Dur(factor * usual + stall)
+    }
+
+    fn flush_by_itself(&mut self, len: u64) {
+        self.since_flush += len;
+        let all = &self.planted.flush_after;
+        let next = all.get(self.flushes % all.len().max(1));
+        if next.is_some_and(|bytes| self.since_flush >= *bytes) {
+            self.since_flush = 0;
+            self.flushes += 1;
+            self.flushing = true;
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Prints one target of a campaign: its drive file, with its true properties and the answers as comments.
 
 use super::campaign::{Answered, Drawn, Outcome, Target};
-use crate::words;
 use fathom_probe::{Estimate, Value};
 
 /// Returns the file of a target with its true properties and the command to probe it alone.
@@ -44,7 +43,7 @@ pub fn answered(drawn: &Drawn, answers: &[Answered<'_>]) -> String {
         text += &format!(
             "#   {} ({}): {}: {}\n#     {}\n",
             answer.parameter,
-            words::method(answer.method),
+            answer.method.name(),
             word(answer.outcome),
             value(answer.estimate),
             answer.estimate.evidence.reason

@@ -6,7 +6,7 @@ use super::tally::{INVENTED_MAX, MethodTally, Tally, WRONG_MAX, recall_min};
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::words::{bytes, duration};
-use fathom_probe::Method;
+use fathom_probe::{Method, Parameter};
 
 /// The results of a campaign.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,11 +46,17 @@ pub fn text(campaign: &Campaign<'_>, screen: Screen) -> String {
         plan.seed,
         plan.family.name()
     );
-    for tally in *tallies {
+    // Of many methods, each has its rows in the common table instead.
+    let alone = |tally: &&MethodTally| tallies.len() <= 2 || tally.method == Method::Robust;
+    for tally in tallies.iter().filter(alone) {
         text += &format!("\n{}\n\n", title(tally.method, plan.thin));
         text += &parameters(tally).text(screen);
         text += "\n";
         text += &kinds(tally).text(screen);
+    }
+    if tallies.len() > 1 {
+        text += &format!("\nThe methods side by side{}\n\n", thinned(plan.thin));
+        text += &methods(tallies).text(screen);
     }
     text += &comparison(tallies);
     for tally in tallies.iter().filter(|t| t.method == Method::Robust) {
@@ -62,11 +68,21 @@ pub fn text(campaign: &Campaign<'_>, screen: Screen) -> String {
 
 fn title(method: Method, thin: u32) -> String {
     match (method, thin) {
-        (Method::Robust, _) => "Robust method".to_owned(),
-        (Method::Paper, 1) => "The papers' procedures, as printed".to_owned(),
+        (Method::Robust, _) => method.title().to_owned(),
+        (Method::Paper, 1) => format!("{}, as printed", method.title()),
         (Method::Paper, thin) => format!(
-            "The papers' procedures, thinned by {thin}: grids so much coarser, repetitions and totals so much fewer"
+            "{}, thinned by {thin}: grids so much coarser, repetitions and totals so much fewer",
+            method.title()
         ),
+        (_, 1) => method.title().to_owned(),
+        (_, thin) => format!("{}, its times divided by {thin}", method.title()),
+    }
+}
+
+fn thinned(thin: u32) -> String {
+    match thin {
+        1 => String::new(),
+        thin => format!(", all but the robust one thinned by {thin}"),
     }
 }
 
@@ -83,14 +99,18 @@ const COUNTED: [Column; 6] = [
     ("denied", |tally| tally.denied.to_string()),
     ("open", |tally| of(tally.missed, tally.open)),
 ];
+const COST: [Column; 2] = [
+    ("written", |tally| bytes(tally.bytes_written.0)),
+    ("time", |tally| duration(tally.device_ns.0)),
+];
 const OF_PARAMETERS: [Column; 5] = [
     ("extra", |tally| tally.extra.to_string()),
     ("rejected", |tally| {
         of(tally.rejected, tally.answers - tally.identifiable)
     }),
     ("covered", |tally| of(tally.covered.0, tally.covered.1)),
-    ("written", |tally| bytes(tally.bytes_written.0)),
-    ("time", |tally| duration(tally.device_ns.0)),
+    COST[0],
+    COST[1],
 ];
 const OF_KINDS: [Column; 1] = [("drives", |tally| tally.drives.to_string())];
 
@@ -129,6 +149,17 @@ fn kinds(tally: &MethodTally) -> Table {
         kinds.map(move |(kind, tally)| (format!("{axis}: {kind}"), tally))
     });
     table("kind of drive", &OF_KINDS, rows)
+}
+
+/// Returns the table with a row for each parameter and each method that answers it, Fathom's own first.
+fn methods(tallies: &[MethodTally]) -> Table {
+    let rows = Parameter::ALL.into_iter().flat_map(|parameter| {
+        tallies.iter().filter_map(move |of| {
+            let tally = of.parameters.get(&parameter)?;
+            Some((format!("{parameter}: {}", of.method.name()), tally))
+        })
+    });
+    table("parameter: method", &COST, rows)
 }
 
 fn of(part: u64, whole: u64) -> String {

@@ -56,6 +56,38 @@ impl Io<'_> {
         Ok(served)
     }
 
+    /// Serves a request and, beside it, `others` one after the other: at least one, and no more once the first is complete.
+    /// Returns the times of those that were served; the first one is that of `first`.
+    ///
+    /// # Errors
+    /// As for [`Io::write`].
+    pub(crate) fn serve_beside(&mut self, first: Ask, others: &[Ask]) -> Result<Vec<Served>, Stop> {
+        self.may_go_on(Dur::ZERO)?;
+        let asks: Vec<Ask> = std::iter::once(first)
+            .chain(others.iter().copied())
+            .collect();
+        for ask in &asks {
+            let already = self.cost.bytes_written;
+            self.limits
+                .check(ask.op, &[(ask.offset, ask.len)], already)?;
+        }
+        let depth = 2.min(self.device.info().queue_depth);
+        let (device, ids) = (&mut *self.device, &mut *self.ids);
+        let (served, submitted, result) =
+            Serving::new(device, ids, self.tag, depth).run_beside(&asks);
+        self.cost.requests += submitted;
+        for one in &served {
+            match one.ask.op {
+                Op::Read => self.cost.bytes_read += one.ask.len,
+                Op::Write | Op::Append => self.cost.bytes_written += one.ask.len,
+                Op::Flush | Op::Trim | Op::Zone(_) => {}
+            }
+        }
+        self.progress();
+        result?;
+        Ok(served)
+    }
+
     /// Records a served request as a sample.
     pub fn sample_served(&mut self, series: Series, x: u64, rep: u32, served: &Served) {
         let ask = served.ask;
