@@ -28,6 +28,7 @@
 
 pub mod about;
 mod catalog;
+pub mod condition;
 mod config;
 pub mod cost;
 mod error;
@@ -39,6 +40,7 @@ mod probe;
 pub mod profile;
 mod reach;
 pub mod record;
+mod reported;
 mod robust;
 pub mod run;
 mod series;
@@ -46,12 +48,14 @@ pub mod session;
 mod solve;
 mod space;
 mod value;
+mod watch;
 
 pub use about::About;
 pub use parameters::Parameter;
 pub use probe::{Answers, Probe};
 pub use profile::{Estimate, Profile, Verdict};
-pub use record::{Cost, Level, Look, Method, Record, RecordMeta, Sample, Step};
+pub use record::{Cost, Level, Look, Marks, Method, Record, RecordMeta, Reference, Sample, Step};
+pub use reported::{Contradiction, Reported};
 pub use run::{RunConfig, RunError};
 pub use series::Series;
 pub use session::{Ask, Io, Observer, Progress, Served, Session, Stop, Unobserved};
