@@ -27,6 +27,16 @@ pub struct DriveLog {
     /// The endurance used, in percent of what the vendor expects; may exceed 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_percent: Option<u8>,
+    /// The temperature from which on the drive warns, in degrees Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning_celsius: Option<i16>,
+    /// How often the drive has begun to slow down because of its temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttles: Option<u32>,
+    /// The critical warnings, a bit each (NVMe base specification 2.0, Figure 207, byte 0): spare (0), temperature (1),
+    /// reliability (2), read-only (3), backup of volatile memory (4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critical_warning: Option<u8>,
 }
 
 impl DriveLog {
@@ -42,6 +52,11 @@ impl DriveLog {
             hot_minutes: largest(self.hot_minutes, other.hot_minutes),
             spare_percent: both(self.spare_percent, other.spare_percent).map(|(a, b)| a.min(b)),
             used_percent: largest(self.used_percent, other.used_percent),
+            warning_celsius: both(self.warning_celsius, other.warning_celsius)
+                .map(|(a, b)| a.min(b)),
+            throttles: both(self.throttles, other.throttles).map(|(a, b)| a.saturating_add(b)),
+            critical_warning: both(self.critical_warning, other.critical_warning)
+                .map(|(a, b)| a | b),
         }
     }
 }

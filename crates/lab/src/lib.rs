@@ -12,6 +12,7 @@ pub mod parse;
 pub mod platform;
 pub mod queue;
 pub mod replay;
+pub mod reported;
 pub mod reproduce;
 pub mod source;
 pub mod store;

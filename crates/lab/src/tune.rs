@@ -7,26 +7,12 @@ use crate::ab::ab_with;
 use crate::replay::{Plan, RunError, Watch};
 use fathom_block::Subject;
 use fathom_hostio::{DriveQueue, HostError, QueueChange, Refusal, Setting};
-use fathom_report::tune::{Applied, Refused, Reported, Set, Tuning};
+use fathom_report::tune::{Applied, Refused, Set, Tuning};
 use fathom_run::ab::{Ab, Stack};
 use std::cell::RefCell;
 
 /// The family of settings that can be set now.
 const FAMILY: &str = "queue";
-
-/// Returns what a drive and the kernel report.
-pub fn reported(queue: &DriveQueue) -> Reported {
-    let identity = queue.identity();
-    Reported {
-        name: Some(queue.name.clone()),
-        number: Some(queue.number.clone()),
-        model: identity.model,
-        serial: identity.serial,
-        firmware: identity.firmware,
-        queue: queue.attributes(),
-        ..Reported::default()
-    }
-}
 
 /// Returns the settings that can be set now: those of the request queue that the drive has, and that have another value.
 pub fn settings(found: &Tuning) -> Vec<Setting> {

@@ -9,6 +9,7 @@ mod accuracy;
 mod bits;
 mod blocks;
 mod budget;
+mod condition;
 mod cost;
 mod cut_short;
 mod examples;

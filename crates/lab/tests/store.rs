@@ -30,6 +30,7 @@ fn meta(modelled: bool) -> RecordMeta {
         fitting: false,
         look: None,
         log: None,
+        references: Vec::new(),
         thin: 1,
         target: Target {
             name: "model:ssd-a".into(),
@@ -54,6 +55,7 @@ fn record_of(mut samples: Vec<Sample>, steps: usize, modelled: bool) -> Record {
             ..Cost::default()
         },
         logs: Vec::new(),
+        marks: Default::default(),
     };
     Record {
         meta: meta(modelled),
@@ -105,6 +107,7 @@ fn profile() -> Profile {
     };
     Profile {
         skipped: Default::default(),
+        marked: Default::default(),
         fathom: meta.fathom,
         seed: meta.seed,
         method: meta.method,

@@ -36,6 +36,8 @@ defaults! {
         /// Whether the cheapest parameter comes first ([`crate::plan`]). If absent, it does under a budget. A run that resumes
         /// the record of a real drive uses the order of that record.
         pub cheapest_first: Option<bool> = None,
+        /// Whether a reference is taken before and after each parameter ([`crate::condition`]).
+        pub references: bool = false,
     }
 }
 

@@ -28,6 +28,7 @@
 
 pub mod about;
 mod catalog;
+pub mod condition;
 mod config;
 pub mod cost;
 mod elsewhere;
@@ -41,6 +42,7 @@ mod probe;
 pub mod profile;
 mod reach;
 pub mod record;
+mod reported;
 mod robust;
 pub mod run;
 mod series;
@@ -48,13 +50,15 @@ pub mod session;
 mod solve;
 mod space;
 mod value;
+mod watch;
 
 pub use about::About;
 pub use method::Method;
 pub use parameters::Parameter;
 pub use probe::{Answers, Probe};
 pub use profile::{Estimate, Profile, Verdict};
-pub use record::{Cost, Level, Look, Record, RecordMeta, Sample, Step};
+pub use record::{Cost, Level, Look, Marks, Record, RecordMeta, Reference, Sample, Step};
+pub use reported::{Contradiction, Reported};
 pub use run::{RunConfig, RunError};
 pub use series::Series;
 pub use session::{Ask, Io, Observer, Progress, Served, Session, Stop, Unobserved};

@@ -10,6 +10,7 @@
 
 use crate::config::RunConfig;
 use crate::reach::Needed;
+use crate::watch::Watch;
 use crate::{Method, Parameter, Probe, Space, look};
 use fathom_block::DeviceInfo;
 use std::ops::Range;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// The most bytes that the first look at the drive writes.
     pub(crate) look_bytes: u64,
+    /// The bytes that all references write.
+    watch_bytes: u64,
     /// The user's budget, in bytes; `None` without a limit.
     budget_bytes: Option<u64>,
 }
@@ -81,8 +84,11 @@ impl Plan {
             done += part.prepares_bytes;
             part
         });
+        let parts: Vec<Part> = parts.collect();
+        let watch = Watch::of(config, info, parts.len());
         Self {
-            parts: parts.collect(),
+            watch_bytes: watch.bytes().saturating_mul(parts.len() as u64 + 1),
+            parts,
             look_bytes: match config.fitting && writes {
                 true => look::bound(&space),
                 false => 0,
@@ -127,11 +133,13 @@ impl Plan {
             expected_bytes: sum(self.reached(), &|part| part.needs().expected)
                 .max(fruitless)
                 .saturating_add(self.look_bytes)
+                .saturating_add(self.watch_bytes)
                 .min(most),
             bound_bytes: sum(&self.parts, &|part| {
                 part.prepares_bytes.saturating_add(part.bound_bytes)
             })
             .saturating_add(self.look_bytes)
+            .saturating_add(self.watch_bytes)
             .min(most),
         }
     }

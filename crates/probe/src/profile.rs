@@ -1,6 +1,6 @@
 //! The profile of a drive: every answer with its interval, its verdict and its cost.
 
-use crate::record::Target;
+use crate::record::{Marks, Target};
 use crate::value::Scalar;
 use crate::{Cost, Method, Parameter, Unit, Value};
 use serde::{Deserialize, Serialize};
@@ -197,4 +197,7 @@ pub struct Profile {
     /// The parameters that were not measured because the question does not fit the drive, with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped: BTreeMap<Parameter, String>,
+    /// What was wrong with the drive while a parameter was measured; only those with which something was.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub marked: BTreeMap<Parameter, Marks>,
 }

@@ -3,7 +3,7 @@
 //! A run is a list of steps. A step is the unit of resuming: the record holds all of it or nothing. Every sample belongs to
 //! a step. This module does no file I/O (`fathom-lab` does).
 
-use crate::{Method, Parameter, Series};
+use crate::{Method, Parameter, Reported, Series};
 use fathom_block::DriveLog;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,63 @@ pub struct Step {
     /// What the drive's own log said during the step, in order of time; at the end of a parameter, what it said then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<DriveLog>,
+    /// What was wrong with the drive during the parameter that the step belongs to.
+    #[serde(default, skip_serializing_if = "Marks::is_none")]
+    pub marks: Marks,
+}
+
+/// What was wrong with a drive while it was measured ([`crate::condition`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// It was too hot, by its own log.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hot: bool,
+    /// It was slower than at the beginning of the run, by the reference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slow: bool,
+}
+
+impl Marks {
+    /// Returns true if nothing was wrong.
+    pub fn is_none(&self) -> bool {
+        *self == Marks::default()
+    }
+
+    /// Returns what was wrong in words, such as `hot and slow`; empty if nothing was.
+    pub fn words(self) -> &'static str {
+        match (self.hot, self.slow) {
+            (true, true) => "hot and slow",
+            (true, false) => "hot",
+            (false, true) => "slow",
+            (false, false) => "",
+        }
+    }
+
+    /// Returns the marks of two together.
+    #[must_use]
+    pub(crate) fn with(self, other: Marks) -> Marks {
+        Marks {
+            hot: self.hot || other.hot,
+            slow: self.slow || other.slow,
+        }
+    }
+}
+
+/// The same few reads and writes, taken at the beginning of a run and after each parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The parameter that was measured before it; `None` at the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Parameter>,
+    /// When it began, on the drive's clock, in nanoseconds.
+    pub at_ns: u64,
+    /// The times of reads, in nanoseconds.
+    pub read_ns: Vec<u64>,
+    /// The times of writes, in nanoseconds; empty if nothing may be written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_ns: Vec<u64>,
+    /// What it cost.
+    pub cost: Cost,
 }
 
 /// The measured drive, as it describes itself.
@@ -127,6 +184,9 @@ pub struct Target {
     /// The resolved drive file of a modelled drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
+    /// What a real drive and the kernel reported when the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Reported>,
 }
 
 fn as_printed() -> u32 {
@@ -202,6 +262,9 @@ pub struct RecordMeta {
     /// What the drive's own log said when the run began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<DriveLog>,
+    /// The references, in the order in which they were taken; empty if none was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
     /// The measured drive.
     pub target: Target,
     /// Whether the run finished.

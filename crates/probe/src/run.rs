@@ -8,6 +8,7 @@ use crate::plan::{Part, Plan, prepared, wanted};
 use crate::reach::{Needed, Reach};
 use crate::record::Target;
 use crate::robust::prepare;
+use crate::watch::Watch;
 use crate::{Look, Observer, Parameter, Record, RecordMeta, Session, Stop, look};
 use fathom_block::{Device, DeviceInfo};
 
@@ -28,6 +29,7 @@ pub fn target_of(info: &DeviceInfo) -> Target {
         queue_depth: info.queue_depth,
         volatile_cache: info.volatile_cache,
         spec: None,
+        reported: None,
     }
 }
 
@@ -57,18 +59,23 @@ pub fn run(
         .and_then(|record| record.meta.look.clone());
     let mut session = Session::open(device, observer, meta, previous, bound)?;
     let mut reach = Reach::default();
+    let watch = Watch::of(config, session.info(), plan.parts.len());
     for (number, part) in plan.parts.iter().enumerate() {
         let parameter = part.parameter;
         let looked = match number == 0 && config.fitting {
             true => first_look(&mut session, seen.clone()),
             false => Ok(()),
         };
+        let looked = match number {
+            0 => looked.and_then(|()| watch.refer(&mut session, None)),
+            _ => looked,
+        };
         let done = looked.and_then(|()| match unfit(&session, parameter) {
             Some(why) => {
                 session.skip(parameter, why);
                 Ok(())
             }
-            None => measure(&mut session, part, &mut reach),
+            None => measure(&mut session, part, &mut reach, &watch),
         });
         match done {
             Ok(()) => {}
@@ -107,7 +114,12 @@ fn unfit(session: &Session<'_>, parameter: Parameter) -> Option<&'static str> {
 }
 
 /// Measures one parameter. An error ends the run.
-fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<(), Stop> {
+fn measure(
+    session: &mut Session<'_>,
+    part: &Part,
+    reach: &mut Reach,
+    watch: &Watch,
+) -> Result<(), Stop> {
     let parameter = part.parameter;
     let method = session.record().meta.method;
     let Some(probe) = parameter.about().probe(method) else {
@@ -139,6 +151,10 @@ fn measure(session: &mut Session<'_>, part: &Part, reach: &mut Reach) -> Result<
     } else {
         probe.run(session)
     };
+    match &result {
+        Err(stop) if stop.ends_run() => {}
+        _ => watch.refer(session, Some(parameter))?,
+    }
     match result {
         Err(stop) if stop.ends_run() => return Err(stop),
         Err(stop) => {
@@ -175,6 +191,7 @@ fn meta(config: &RunConfig, info: &DeviceInfo) -> RecordMeta {
         fitting: config.fitting,
         look: None,
         log: None,
+        references: Vec::new(),
         complete: false,
     }
 }

@@ -1,8 +1,11 @@
 //! Computes the answers from a record.
 
+use crate::condition::Condition;
 use crate::plan;
 use crate::session::{Ending, marks};
-use crate::{Cost, Estimate, Method, Parameter, Probe, Profile, Record, Space, Verdict};
+use crate::{
+    Cost, Estimate, Marks, Method, Parameter, Probe, Profile, Record, Space, Step, Verdict,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -13,6 +16,9 @@ pub fn solve(record: &Record) -> Profile {
     record.steps.iter().for_each(|step| cost += step.cost);
     if let Some(look) = &record.meta.look {
         cost += look.cost;
+    }
+    for reference in &record.meta.references {
+        cost += reference.cost;
     }
     let skipped: BTreeMap<Parameter, String> = parameters
         .iter()
@@ -32,8 +38,19 @@ pub fn solve(record: &Record) -> Profile {
             .filter(|parameter| !skipped.contains_key(parameter))
             .map(|parameter| (parameter, answer(record, parameter)))
             .collect(),
+        marked: marked(record),
         skipped,
     }
+}
+
+/// Returns the parameters during which something was wrong with the drive.
+fn marked(record: &Record) -> BTreeMap<Parameter, Marks> {
+    let mut marked: BTreeMap<Parameter, Marks> = BTreeMap::new();
+    for step in record.steps.iter().filter(|step| !step.marks.is_none()) {
+        let marks = marked.entry(step.parameter).or_default();
+        *marks = marks.with(step.marks);
+    }
+    marked
 }
 
 /// Returns the answer of one parameter, from the record alone; *inconclusive* if it was not measured to its end.
@@ -43,7 +60,7 @@ pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
     let about = parameter.about();
     let estimate = match (about.probe(method), marks::ending(record, parameter)) {
         (None, _) => inconclusive("this method has no probe for it"),
-        (Some(probe), Ending::Whole) => solved(probe, record),
+        (Some(probe), Ending::Whole) => solved(probe, record, parameter),
         (Some(_), Ending::Stopped(reason)) => inconclusive(&reason),
         (Some(_), Ending::Skipped(reason)) => inconclusive(&format!("skipped: {reason}")),
         (Some(_), Ending::Open) => {
@@ -64,13 +81,21 @@ pub fn answer(record: &Record, parameter: Parameter) -> Estimate {
     }
 }
 
-fn solved(probe: &dyn Probe, record: &Record) -> Estimate {
+fn solved(probe: &dyn Probe, record: &Record, parameter: Parameter) -> Estimate {
     let seen = seen(probe, record);
     let mut estimate = probe.solve(&seen, &|other| answer(&seen, other));
     if let (Cow::Owned(part), false) = (&seen, estimate.verdict == Verdict::Identified) {
         let mib = Space::of(part).bytes() >> 20;
         let within = format!("; looked for in {mib} MiB, because of the budget");
         estimate.evidence.reason.push_str(&within);
+    }
+    let is_marked = |step: &&Step| step.parameter == parameter && !step.marks.is_none();
+    if record.steps.iter().any(|step| is_marked(&step))
+        && let Some(said) = Condition::of(record, parameter).said()
+    {
+        let reason = &mut estimate.evidence.reason;
+        reason.truncate(reason.trim_end_matches('.').len());
+        reason.push_str(&format!("; {said}"));
     }
     match record.meta.thin {
         0 | 1 => estimate,

@@ -28,6 +28,7 @@ fn meta(device: &Fake) -> RecordMeta {
         fitting: false,
         look: None,
         log: None,
+        references: Vec::new(),
         thin: 1,
         target: target_of(device.info()),
         complete: false,

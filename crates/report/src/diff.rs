@@ -8,7 +8,7 @@ use crate::table::{Kind, table};
 use crate::text::at_most;
 use crate::words;
 use crate::wrap::clean;
-use fathom_probe::{Estimate, Method, Parameter, Profile, Value, Verdict};
+use fathom_probe::{Estimate, Marks, Method, Parameter, Profile, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Result of comparing two answers.
@@ -95,13 +95,28 @@ pub fn diff(left: &Profile, right: &Profile) -> Diff {
             left.parameters.get(&parameter),
             right.parameters.get(&parameter),
         );
-        (l.is_some() || r.is_some()).then(|| compare(parameter, l, r))
+        let marks = [left, right].map(|profile| profile.marked.get(&parameter).copied());
+        (l.is_some() || r.is_some()).then(|| {
+            let mut one = compare(parameter, l, r);
+            one.why += &marked(marks);
+            one
+        })
     });
     Diff {
         left: source(left),
         right: source(right),
         parameters: pairs.collect(),
     }
+}
+
+/// Returns in which of two runs the drive was hot or slow during a parameter, as the end of a sentence; empty if in none.
+fn marked(marks: [Option<Marks>; 2]) -> String {
+    let each = ["first", "second"].into_iter().zip(marks);
+    each.filter_map(|(which, marks)| {
+        let marks = marks.filter(|marks| !marks.is_none())?;
+        Some(format!("; the {which} drive was {}", marks.words()))
+    })
+    .collect()
 }
 
 fn source(profile: &Profile) -> Source {

@@ -5,12 +5,15 @@
 
 use crate::chart::{self, Chart};
 use crate::page::{fact, page};
+use crate::tune::headlines;
 use crate::wrap::unbroken;
 use crate::{figure, text, words};
+use drive::Drive;
 use fathom_probe::{Cost, Estimate, Parameter, Profile, Record, Verdict};
 use maud::{Markup, html};
 
 mod details;
+mod drive;
 
 /// Returns the page of a run, from its record (samples, steps) and the profile concluded from it.
 pub fn render(record: &Record, profile: &Profile) -> String {
@@ -25,17 +28,22 @@ pub fn render(record: &Record, profile: &Profile) -> String {
             }
         })
         .collect();
+    let drive = Drive::of(record, profile);
     let title = format!("Fathom: {}", profile.target.name);
     let body = html! {
         (header(record, profile))
         main {
+            @for text in headlines(profile) { p.notice { strong { (unbroken(&text)) } } }
             (notices(record, profile))
+            (drive.notices())
             (answers(&parts))
+            (drive.sections())
             @for part in &parts { (section(record, part)) }
             (details::section(record, profile))
         }
     };
-    let charts: Vec<&Chart> = parts.iter().flat_map(|p| &p.figures).collect();
+    let figures = parts.iter().flat_map(|part| &part.figures);
+    let charts: Vec<&Chart> = drive.chart.iter().chain(figures).collect();
     page(&title, &body, &charts)
 }
 

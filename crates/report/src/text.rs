@@ -5,6 +5,7 @@
 
 use crate::screen::Screen;
 use crate::table::{self, Kind};
+use crate::tune::headlines;
 use crate::words;
 pub use crate::words::{bytes as human_bytes, duration as human_duration};
 use crate::wrap::clean;
@@ -30,6 +31,12 @@ pub fn summary(profile: &Profile, screen: Screen) -> String {
         out.push_str("No parameter was measured.\n");
     } else {
         out.push_str(&table(&rows, screen));
+    }
+    for headline in headlines(profile) {
+        out += &format!(
+            "\nThe drive's report does not hold: {}.\n",
+            clean(&headline)
+        );
     }
     out += &format!("\nCost: {}.\n", cost(&profile.cost));
     for (why, names) in skipped(profile) {

@@ -10,8 +10,8 @@ mod applied;
 mod case;
 mod compare;
 mod format;
+mod headline;
 mod measured;
-mod reported;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -22,11 +22,12 @@ pub use applied::{Applied, Refused, Set, applied_text};
 pub use case::Case;
 pub use compare::{Compared, Relation};
 pub use format::{FORMATS, Format};
+pub(crate) use headline::compared;
+pub use headline::headlines;
 pub use measured::Measured;
-pub use reported::Reported;
 pub use text::text;
 
-use fathom_probe::Profile;
+use fathom_probe::{Profile, Reported};
 use serde::{Deserialize, Serialize};
 
 /// What `fathom tune` found.

@@ -5,7 +5,7 @@
 use crate::common::{base, run};
 use fathom_base::{Bytes, SECTOR_BYTES};
 use fathom_block::{Device, DriveLog, Op, Request};
-use fathom_ssd::spec::{Log, Protocol};
+use fathom_ssd::spec::{Log, Protocol, Thermal};
 use fathom_ssd::{Spec, Ssd};
 
 fn logging(log: Log, protocol: Protocol) -> Spec {
@@ -100,4 +100,25 @@ fn spare_blocks_are_those_that_did_not_fail() {
         seen.insert(percent);
     }
     assert!(seen.len() > 3, "{seen:?}");
+}
+
+/// A stage of thermal management begins once, and the drive warns from its temperature on.
+#[test]
+fn heat_is_counted_in_the_log() {
+    let mut spec = logging(Log::Host, Protocol::Nvme);
+    let mut drive = Ssd::new(&spec, 1).unwrap();
+    write(&mut drive, 100);
+    let log = drive.log().unwrap();
+    assert_eq!((log.warning_celsius, log.throttles), (None, None));
+    for (degrees, throttles) in [(1e-9, 0), (1e6, 2)] {
+        spec.thermal = Some(Thermal {
+            degrees_per_gib_programmed: degrees,
+            ..Thermal::default()
+        });
+        let mut drive = Ssd::new(&spec, 1).unwrap();
+        write(&mut drive, 1000);
+        let log = drive.log().unwrap();
+        assert_eq!(log.warning_celsius, Some(70));
+        assert_eq!(log.throttles, Some(throttles), "{log:?}");
+    }
 }

@@ -7,9 +7,11 @@ use crate::failure::{Exit, Failure};
 use crate::watch::{self, Watch};
 use crate::{input, out};
 use fathom_base::Dur;
+use fathom_lab::reported;
 use fathom_lab::store::{self, SetKind};
 use fathom_lab::target::{self, OpenOptions, Opened};
 use fathom_probe::plan as probe;
+use fathom_probe::record::Target;
 use fathom_probe::run::{self, RunConfig, RunError};
 use fathom_probe::{Level, Method, Parameter, Record};
 use fathom_report::text::human_bytes;
@@ -74,6 +76,9 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
         rated_bytes: args.endurance.map(|bytes| bytes.0),
     };
     confirm(&plan.opened, bound, consent)?;
+    if let (Some(note), false) = (without_log(&plan.opened.target), args.quiet) {
+        out::note(&note);
+    }
     measure(plan, &args, bytes.expected_bytes)
 }
 
@@ -93,6 +98,15 @@ fn beyond(plan: &probe::Plan) -> Option<String> {
     })
 }
 
+/// Returns why the drive's log is not read, and what the run does without it.
+fn without_log(target: &Target) -> Option<String> {
+    let why = target.reported.as_ref()?.no_log.as_ref()?;
+    Some(format!(
+        "The drive's log is not read: {why}. The run goes on without temperature, spare and media bytes; a drive that becomes \
+         slow is noticed by its times."
+    ))
+}
+
 fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
     if let Some(out) = &args.out {
         store::check_output(out, SetKind::Measurement)?;
@@ -107,7 +121,10 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         seed,
         depth: None,
     };
-    let opened = input::target(text)?.open(text, &options)?;
+    let mut opened = input::target(text)?.open(text, &options)?;
+    if !opened.target.modelled {
+        opened.target.reported = reported::at_probe(Path::new(text));
+    }
     let (budget_bytes, budget_time) = limits(args);
     let method = args.method.unwrap_or_default();
     let config = RunConfig {
@@ -123,6 +140,7 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         read_only: args.read_only,
         budget_bytes,
         budget_time,
+        references: !opened.target.modelled,
         target: Some(opened.target.clone()),
         ..RunConfig::default()
     };
@@ -190,6 +208,7 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
         thin: meta.thin,
         level: meta.level,
         fitting: meta.fitting,
+        references: !meta.target.modelled,
         target: Some(meta.target.clone()),
         ..RunConfig::default()
     }

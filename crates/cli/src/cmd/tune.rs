@@ -8,11 +8,11 @@ use crate::args::{Form, TuneArgs};
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
 use fathom_hostio::DriveQueue;
+use fathom_lab::reported;
 use fathom_lab::store::{self, SetKind};
 use fathom_lab::target::TargetError;
-use fathom_lab::tune::reported;
 use fathom_probe::Profile;
-use fathom_report::tune::{Applied, Reported, Tuning, applied_text, text};
+use fathom_report::tune::{Applied, Tuning, applied_text, text};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,10 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     let path = args.on.clone().or_else(|| probed(&profile));
     let drive = path.as_deref().map(|path| queue(args, path));
     let drive = drive.transpose()?.flatten();
-    let report = drive.as_ref().map_or_else(Reported::default, reported);
+    let report = match (&path, &drive) {
+        (Some(path), Some(drive)) => reported::of(path, drive),
+        _ => profile.target.reported.clone().unwrap_or_default(),
+    };
     let mut found = Tuning::of(&profile, report);
     found.notes = notes(&profile, path.as_deref(), drive.as_ref());
     if !args.trial.apply {

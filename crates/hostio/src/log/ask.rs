@@ -42,6 +42,7 @@ enum Media {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
     media: Media,
+    warning_celsius: Option<i16>,
     statistics: Option<Vec<u8>>,
     no_attributes: bool,
 }
@@ -59,8 +60,9 @@ fn unless_refused<T>(result: Result<T, LogError>) -> Result<Option<T>, LogError>
 pub(crate) fn nvme(drive: &mut impl NvmeDrive, known: &mut Known) -> Result<DriveLog, LogError> {
     let mut log = nvme::health(&drive.log_page(nvme::HEALTH, 0, nvme::PAGE_BYTES)?);
     if known.media == Media::Unknown {
-        known.media = find_media(drive)?;
+        find_media(drive, known)?;
     }
+    log.warning_celsius = known.warning_celsius;
     log.media_bytes_written = media_bytes(drive, known.media)?;
     Ok(log)
 }
@@ -79,12 +81,20 @@ fn media_bytes(drive: &mut impl NvmeDrive, media: Media) -> Result<Option<u64>, 
     })
 }
 
-/// Finds the page with the bytes written to the media: the OCP's, else the vendor's.
-fn find_media(drive: &mut impl NvmeDrive) -> Result<Media, LogError> {
+/// Finds the page with the bytes written to the media, and what the controller says of its temperature.
+fn find_media(drive: &mut impl NvmeDrive, known: &mut Known) -> Result<(), LogError> {
     let identify = unless_refused(drive.identify(CONTROLLER))?;
-    let Some(controller) = identify.and_then(|bytes| nvme::Controller::parse(&bytes)) else {
-        return Ok(Media::Absent);
+    let controller = identify.and_then(|bytes| nvme::Controller::parse(&bytes));
+    known.warning_celsius = controller.and_then(|controller| controller.warning_celsius);
+    known.media = match controller {
+        Some(controller) => page_of(drive, controller)?,
+        None => Media::Absent,
     };
+    Ok(())
+}
+
+/// Returns the page with the bytes written to the media: the OCP's, else the vendor's.
+fn page_of(drive: &mut impl NvmeDrive, controller: nvme::Controller) -> Result<Media, LogError> {
     let supported = match controller.lists_pages {
         true => unless_refused(drive.log_page(nvme::SUPPORTED, 0, nvme::SUPPORTED_BYTES))?,
         false => None,
@@ -246,6 +256,19 @@ mod tests {
         drive.asked.clear();
         assert_eq!(nvme(&mut drive, &mut known), Ok(log));
         assert_eq!(drive.asked, [(false, 2, 0), (false, 0xc0, 1)]);
+    }
+
+    /// WCTEMP of 355 K.
+    #[test]
+    fn the_warning_temperature_is_asked_for_once() {
+        let mut drive = health().with((true, 1, 0), &[(80, &[0, 4, 1, 0]), (266, &[99, 1])]);
+        let mut known = Known::default();
+        for _ in 0..2 {
+            let log = nvme(&mut drive, &mut known).unwrap();
+            assert_eq!(log.warning_celsius, Some(82));
+        }
+        let identified = drive.asked.iter().filter(|asked| **asked == (true, 1, 0));
+        assert_eq!(identified.count(), 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //!   The units are those of the drive database of smartmontools (drivedb.h). Attribute 241 of other vendors is in sectors,
 //!   in units of 32 MiB, in GiB or in pages of NAND, even within one vendor, and is therefore left out.
 
-use crate::fields::{u8_at, u16_at, u48_at};
+use crate::fields::{u8_at, u16_at, u32_at, u48_at};
 use fathom_block::DriveLog;
 
 /// Length of a page of a log, and of the SMART data, in bytes.
@@ -69,10 +69,16 @@ pub(crate) fn add_statistics(log: &mut DriveLog, page: &[u8], sector_bytes: u64)
             log.host_bytes_written = sectors(24);
             log.host_bytes_read = sectors(40);
         }
-        Some(TEMPERATURE) if valid(8) => {
-            let celsius = u8_at(page, 8).map(|byte| i16::from(byte as i8));
-            // 80h: not valid (ACS-4, 9.5.8.3).
-            log.temperature_celsius = celsius.filter(|&c| c > -128);
+        Some(TEMPERATURE) => {
+            // 80h: not valid (ACS-4, 9.5.8).
+            let celsius = |at: usize| {
+                let byte = u8_at(page, at).filter(|_| valid(at));
+                byte.map(|byte| i16::from(byte as i8)).filter(|&c| c > -128)
+            };
+            log.temperature_celsius = celsius(8);
+            // Time in Over-Temperature, in minutes, and Specified Maximum Operating Temperature.
+            log.hot_minutes = u32_at(page, 80).filter(|_| valid(80));
+            log.warning_celsius = celsius(88);
         }
         Some(SOLID_STATE) if valid(8) => log.used_percent = u8_at(page, 8),
         _ => {}
@@ -209,6 +215,20 @@ mod tests {
         assert_eq!(log.host_bytes_read, None, "supported, but not valid");
         let cold = statistics(5, &[(8, [0xf6, 0, 0, 0, 0, 0, 0, 0xc0])]);
         add_statistics(&mut log, &cold, 512);
+        assert_eq!((log.hot_minutes, log.warning_celsius), (None, None));
+        let warm = statistics(
+            5,
+            &[
+                (8, [0xf6, 0, 0, 0, 0, 0, 0, 0xc0]),
+                (80, [4, 1, 0, 0, 0, 0, 0, 0xc0]),
+                (88, [70, 0, 0, 0, 0, 0, 0, 0xc0]),
+            ],
+        );
+        add_statistics(&mut log, &warm, 512);
+        assert_eq!(
+            (log.hot_minutes, log.warning_celsius),
+            (Some(260), Some(70))
+        );
         let worn = statistics(7, &[(8, [103, 0, 0, 0, 0, 0, 0, 0xe0])]);
         add_statistics(&mut log, &worn, 512);
         assert_eq!(

@@ -54,6 +54,12 @@ pub(crate) fn health(page: &[u8]) -> DriveLog {
         hot_minutes: u32_at(page, 192),
         spare_percent: u8_at(page, 3).filter(|&percent| percent <= 100),
         used_percent: u8_at(page, 5),
+        warning_celsius: None,
+        // Transitions to the light and to the heavy stage of its thermal management (bytes 216 to 223).
+        throttles: u32_at(page, 216)
+            .zip(u32_at(page, 220))
+            .map(|(light, heavy)| light.saturating_add(heavy)),
+        critical_warning: u8_at(page, 0),
     }
 }
 
@@ -96,6 +102,8 @@ pub(crate) struct Controller {
     pub(crate) lists_pages: bool,
     /// Has a UUID list (bytes 96 to 99, bit 9).
     pub(crate) lists_uuids: bool,
+    /// Temperature from which on it warns, in degrees Celsius (WCTEMP, bytes 266 to 267, in kelvin; 0 is not reported).
+    pub(crate) warning_celsius: Option<i16>,
 }
 
 impl Controller {
@@ -104,6 +112,9 @@ impl Controller {
             vendor: u16_at(identify, 0)?,
             lists_pages: u32_at(identify, 80)? >> 16 >= 2,
             lists_uuids: u32_at(identify, 96)? >> 9 & 1 == 1,
+            warning_celsius: u16_at(identify, 266)
+                .filter(|&kelvin| kelvin > 0)
+                .and_then(|kelvin| i16::try_from(i32::from(kelvin) - 273).ok()),
         })
     }
 
@@ -131,12 +142,15 @@ mod tests {
     #[test]
     fn the_health_page_of_a_real_drive() {
         let log = health(&page(&[
+            (0, &[2]),
             (1, &317_u16.to_le_bytes()),
             (3, &[100, 5, 0]),
             (32, &1_699_027_u128.to_le_bytes()),
             (48, &17_586_666_u128.to_le_bytes()),
             (192, &7_u32.to_le_bytes()),
             (196, &9_u32.to_le_bytes()),
+            (216, &3_u32.to_le_bytes()),
+            (220, &1_u32.to_le_bytes()),
         ]));
         let expected = DriveLog {
             host_bytes_read: Some(869_901_824_000),
@@ -146,6 +160,9 @@ mod tests {
             hot_minutes: Some(7),
             spare_percent: Some(100),
             used_percent: Some(0),
+            warning_celsius: None,
+            throttles: Some(4),
+            critical_warning: Some(2),
         };
         assert_eq!(log, expected);
     }

@@ -21,6 +21,7 @@ fn record(seed: u64) -> Record {
         name: "sweep".into(),
         cost: Cost::default(),
         logs: Vec::new(),
+        marks: Default::default(),
     };
     let sample = |i: u64| Sample {
         step: 0,
@@ -49,6 +50,7 @@ fn record(seed: u64) -> Record {
             fitting: false,
             look: None,
             log: None,
+            references: Vec::new(),
             thin: 1,
             target: Target {
                 name: "model:x".into(),
@@ -70,6 +72,7 @@ fn profile(seed: u64) -> Profile {
         target: Target::default(),
         cost: Cost::default(),
         skipped: Default::default(),
+        marked: Default::default(),
         parameters: BTreeMap::new(),
     }
 }

@@ -180,7 +180,11 @@ pub fn reopen(recorded: &Target, options: &OpenOptions) -> Result<Opened, Target
             open_real(&recorded.name, path, &options)?
         }
     };
-    if opened.target == *recorded {
+    let same = Target {
+        reported: recorded.reported.clone(),
+        ..opened.target.clone()
+    };
+    if same == *recorded {
         Ok(opened)
     } else {
         Err(TargetError::OtherDrive {
@@ -291,6 +295,7 @@ fn target_of(device: &dyn Device, name: &str, identity: String, spec: Option<Str
         queue_depth: info.queue_depth,
         volatile_cache: info.volatile_cache,
         spec,
+        reported: None,
     }
 }
 

@@ -32,6 +32,7 @@ pub fn refill(
         name: format!("abandoned {}: {SUBJECT}", record.steps.len() + 1),
         cost,
         logs: Vec::new(),
+        marks: Default::default(),
     });
     Ok(())
 }
@@ -114,6 +115,7 @@ mod tests {
                 fitting: false,
                 look: None,
                 log: None,
+                references: Vec::new(),
                 thin: 1,
                 target: fathom_probe::run::target_of(device.info()),
                 complete: false,
@@ -123,6 +125,7 @@ mod tests {
                 name: "end".into(),
                 cost: Cost::default(),
                 logs: Vec::new(),
+                marks: Default::default(),
             }],
             samples: Vec::new(),
         }

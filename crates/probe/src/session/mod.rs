@@ -27,7 +27,10 @@ pub use resume::OtherRun;
 pub use served::{Ask, Served};
 pub use stop::Stop;
 
-use crate::{Cost, Estimate, Look, Parameter, Record, RecordMeta, Sample, Space, Step};
+use crate::condition::Condition;
+use crate::{
+    Cost, Estimate, Look, Marks, Parameter, Record, RecordMeta, Reference, Sample, Space, Step,
+};
 use fathom_base::Rng;
 use fathom_block::{Device, DeviceInfo, DriveLog};
 use io::{Executed, Origin};
@@ -69,10 +72,16 @@ impl<'d> Session<'d> {
         previous: Option<Record>,
         bound_bytes: u64,
     ) -> Result<Self, OtherRun> {
+        let kept = previous.as_ref().filter(|_| !meta.target.modelled);
+        let references = kept.map_or_else(Vec::new, |old| old.meta.references.clone());
         let old = previous.map_or(Ok(Old::default()), |p| Old::of(p, &meta))?;
         let capacity = device.info().capacity_bytes;
         let log = device.log();
-        let meta = RecordMeta { log, ..meta };
+        let meta = RecordMeta {
+            log,
+            references,
+            ..meta
+        };
         let region = meta.region.map_or(0..capacity, |[from, to]| from..to);
         Ok(Self {
             spent: old.spent,
@@ -180,7 +189,8 @@ impl<'d> Session<'d> {
         Ok(())
     }
 
-    /// Executes work that belongs to no parameter and leaves no sample, and returns its cost. It may write `bound_bytes`.
+    /// Executes work that belongs to no parameter and leaves no sample, and returns its cost. It may use the whole region of the
+    /// run, and write `bound_bytes`.
     pub(crate) fn aside(
         &mut self,
         name: &str,
@@ -189,8 +199,12 @@ impl<'d> Session<'d> {
     ) -> Result<Cost, Stop> {
         let parameter = self.record.meta.parameters.first();
         let parameter = parameter.copied().unwrap_or(Parameter::ALL[0]);
-        self.announced_left = bound_bytes;
+        let whole = self.record.meta.region;
+        let whole = whole.map_or(0..self.info().capacity_bytes, |[from, to]| from..to);
+        let region = std::mem::replace(&mut self.region, whole);
+        let left = std::mem::replace(&mut self.announced_left, bound_bytes);
         let done = self.execute(parameter, name, work);
+        (self.region, self.announced_left) = (region, left);
         self.spent += done.cost;
         done.result.map(|()| done.cost)
     }
@@ -267,6 +281,11 @@ impl<'d> Session<'d> {
         let name = result.map_or_else(|stop| marks::stopped(&stop.to_string()), |()| marks::end());
         let logs = self.device.log().into_iter().collect();
         self.push(entry(parameter, name, cost, logs), Vec::new());
+        let marks = Condition::of(&self.record, parameter).marks;
+        let steps = self.record.steps.iter_mut();
+        for step in steps.filter(|step| step.parameter == parameter) {
+            step.marks = marks;
+        }
         self.observer.step_done(&self.record);
     }
 
@@ -282,6 +301,11 @@ impl<'d> Session<'d> {
     /// Stores what the first look at the drive found.
     pub(crate) fn saw(&mut self, look: Look) {
         self.record.meta.look = Some(look);
+    }
+
+    /// Stores a reference.
+    pub(crate) fn refer(&mut self, reference: Reference) {
+        self.record.meta.references.push(reference);
     }
 
     /// Stores an answer for the parameters that follow.
@@ -313,6 +337,7 @@ fn entry(parameter: Parameter, name: String, cost: Cost, logs: Vec<DriveLog>) ->
         name,
         cost,
         logs,
+        marks: Marks::default(),
     }
 }
 

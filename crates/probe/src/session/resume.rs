@@ -61,6 +61,9 @@ impl Old {
         if let (false, Some(look)) = (modelled, &record.meta.look) {
             old.spent += look.cost;
         }
+        for reference in record.meta.references.iter().filter(|_| !modelled) {
+            old.spent += reference.cost;
+        }
         let mut samples = vec![Vec::new(); record.steps.len()];
         for sample in record.samples {
             if let Some(list) = samples.get_mut(sample.step as usize) {

@@ -2,8 +2,8 @@
 
 use super::advice::Undecided;
 use super::measured::{Known, Measured};
-use super::reported::Reported;
 use crate::words::bytes;
+use fathom_probe::Reported;
 
 /// What is known of a drive.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use super::advice::Undecided;
 use super::case::Case;
 use super::measured::Known;
 use crate::words::{bytes, counted, duration};
+use fathom_probe::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// How a report relates to the measurement.
@@ -16,6 +17,17 @@ pub enum Relation {
     Differs,
     /// One of them is missing, or they cannot be compared.
     CannotTell,
+}
+
+impl Relation {
+    /// Returns the word of a table: `agrees`, `differs`, `?`.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Relation::Agrees => "agrees",
+            Relation::Differs => "differs",
+            Relation::CannotTell => "?",
+        }
+    }
 }
 
 /// One property in the drive's report and in the measurement.
@@ -64,7 +76,7 @@ struct Length {
     measured: fn(&Case<'_>) -> Result<Known, Undecided>,
 }
 
-const LENGTHS: [Length; 8] = [
+const LENGTHS: [Length; 10] = [
     Length {
         property: "logical block",
         source: "logical_block_size",
@@ -110,6 +122,18 @@ const LENGTHS: [Length; 8] = [
     Length {
         property: "discard granularity",
         source: "discard_granularity",
+        kind: Kind::Unit,
+        measured: |case| case.write_unit(),
+    },
+    Length {
+        property: "granularity of discards (NPDG)",
+        source: "NPDG",
+        kind: Kind::Unit,
+        measured: |case| case.write_unit(),
+    },
+    Length {
+        property: "alignment of discards (NPDA)",
+        source: "NPDA",
         kind: Kind::Unit,
         measured: |case| case.write_unit(),
     },
@@ -199,6 +223,12 @@ fn volatile_cache(case: &Case<'_>) -> Compared {
     let write_back = case.reported.now("write_cache").as_deref() == Some("write back");
     let flush = case.measured.known("flush");
     let (relation, meaning) = match (&flush, write_back) {
+        (Err(why), true) if why.verdict == Some(Verdict::Absent) => (
+            Relation::Differs,
+            "a flush takes as long after writes as after none: the cache is protected, or a flush does nothing, which only a \
+             power cut tells apart; leave `write_cache` as it is"
+                .to_owned(),
+        ),
         (Err(why), _) => (Relation::CannotTell, format!("not known: {}", why.why)),
         (Ok(flush), true) => (
             Relation::Agrees,
@@ -220,9 +250,13 @@ fn volatile_cache(case: &Case<'_>) -> Compared {
         property: "volatile write cache".to_owned(),
         source: "write_cache".to_owned(),
         reported: case.reported.now("write_cache"),
-        measured: flush
-            .ok()
-            .map(|flush| format!("a flush takes {}", duration(flush.value))),
+        measured: match &flush {
+            Ok(flush) => Some(format!("a flush takes {}", duration(flush.value))),
+            Err(why) if why.verdict == Some(Verdict::Absent) => {
+                Some("a flush costs nothing".to_owned())
+            }
+            Err(_) => None,
+        },
         parameter: "flush".to_owned(),
         relation,
         meaning,

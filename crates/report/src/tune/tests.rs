@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::screen::Screen;
-use fathom_probe::{Estimate, Value, Verdict};
+use fathom_probe::{Estimate, Reported, Value, Verdict};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

@@ -1,6 +1,6 @@
 //! The settings for the terminal: what is reported beside what was measured, what follows, and what does not.
 
-use super::{Advice, Compared, Open, Relation, Tuning};
+use super::{Advice, Compared, Open, Tuning};
 use crate::screen::Screen;
 use crate::table::{Kind, table};
 use crate::text::at_most;
@@ -13,6 +13,18 @@ pub fn text(found: &Tuning, screen: Screen) -> String {
     if !found.compared.is_empty() {
         out += "\nWhat the drive reports, and what was measured\n\n";
         out += &compared(&found.compared, screen);
+    }
+    for found in &found.drive.contradictions {
+        out += &format!("\nContradiction: {}.\n", clean(&found.text));
+    }
+    let why = [
+        ("The drive itself was not asked", &found.drive.not_asked),
+        ("Its log was not read", &found.drive.no_log),
+    ];
+    for (what, why) in why {
+        if let Some(why) = why {
+            out += &format!("\n{what}: {}.\n", clean(why));
+        }
     }
     out += "\nWhat follows\n";
     if found.advice.is_empty() {
@@ -62,12 +74,7 @@ fn compared(all: &[Compared], screen: Screen) -> String {
             one.property.clone(),
             or_dash(one.reported.as_ref()),
             or_dash(one.measured.as_ref()),
-            match one.relation {
-                Relation::Agrees => "agrees",
-                Relation::Differs => "differs",
-                Relation::CannotTell => "?",
-            }
-            .to_owned(),
+            one.relation.words().to_owned(),
             clean(&one.meaning),
         ]
     };

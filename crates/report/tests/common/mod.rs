@@ -29,6 +29,7 @@ pub(crate) fn target() -> Target {
         queue_depth: 32,
         volatile_cache: true,
         spec: Some("[nand]\npage = \"4KiB\" # <physical> & so on\nchannels = 4\n".to_owned()),
+        reported: None,
     }
 }
 
@@ -54,6 +55,7 @@ impl Builder {
             fitting: false,
             look: None,
             log: None,
+            references: Vec::new(),
             thin: 1,
             target: target(),
             complete: true,
@@ -125,6 +127,7 @@ impl Builder {
             name,
             cost,
             logs: Vec::new(),
+            marks: Default::default(),
         });
     }
 }
@@ -333,6 +336,7 @@ pub(crate) fn profile(record: &Record) -> Profile {
     }
     Profile {
         skipped: Default::default(),
+        marked: Default::default(),
         fathom: record.meta.fathom.clone(),
         seed: record.meta.seed,
         method: record.meta.method,

@@ -21,10 +21,13 @@ impl Ssd {
                 Protocol::Sata => bytes,
             }
         };
+        let throttling = self.flash.nand.throttling();
         let host = DriveLog {
             host_bytes_written: Some(in_unit(counters.host_sectors_written)),
             host_bytes_read: Some(in_unit(counters.host_sectors_read)),
             temperature_celsius: self.temperature_celsius(self.clock.now),
+            warning_celsius: throttling.map(|(celsius, _)| celsius.ceil() as i16),
+            throttles: throttling.map(|(_, count)| count),
             ..DriveLog::default()
         };
         match self.host.log {

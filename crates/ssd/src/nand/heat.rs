@@ -14,7 +14,7 @@ use fathom_base::{Dur, SECTOR_BYTES, Time};
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// How much the controller slows the flash array down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     None,
     Light,
@@ -28,6 +28,8 @@ pub(super) struct Heat {
     celsius: f64,
     at: Time,
     stage: Stage,
+    /// How often a stage began.
+    throttles: u32,
 }
 
 impl Heat {
@@ -37,7 +39,14 @@ impl Heat {
             settings: settings.cloned(),
             at: Time::ZERO,
             stage: Stage::None,
+            throttles: 0,
         }
+    }
+
+    /// Returns the temperature from which on the controller slows down, in degrees Celsius, and how often it began to.
+    pub(super) fn throttling(&self) -> Option<(f64, u32)> {
+        let settings = self.settings.as_ref()?;
+        Some((settings.light_celsius, self.throttles))
     }
 
     /// Returns true if the drive can become too hot.
@@ -86,7 +95,9 @@ impl Heat {
             return;
         };
         (self.celsius, self.at) = (celsius + degrees, now);
-        self.stage = self.next_stage();
+        let next = self.next_stage();
+        self.throttles += u32::from(next > self.stage);
+        self.stage = next;
     }
 
     fn next_stage(&self) -> Stage {

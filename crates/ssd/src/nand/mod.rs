@@ -242,6 +242,11 @@ impl Nand {
         self.heat.celsius(now)
     }
 
+    /// Returns the temperature from which on the controller slows down, in degrees Celsius, and how often it began to.
+    pub(crate) fn throttling(&self) -> Option<(f64, u32)> {
+        self.heat.throttling()
+    }
+
     /// Forgets all operations in flight, as a power cut does.
     pub(crate) fn clear(&mut self) {
         self.ops.clear();

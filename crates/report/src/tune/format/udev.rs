@@ -2,7 +2,8 @@
 
 use super::comment::{head, line, of, open, reason};
 use super::form::Format;
-use crate::tune::{Reported, Tuning};
+use crate::tune::Tuning;
+use fathom_probe::Reported;
 
 pub(super) const FORMAT: Format = Format {
     name: "udev",
