@@ -19,3 +19,4 @@ pub mod study;
 pub mod target;
 pub mod text;
 pub mod tune;
+pub mod twin;
