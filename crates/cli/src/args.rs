@@ -12,6 +12,7 @@ mod run;
 mod study;
 mod texts;
 mod tune;
+mod twin;
 mod value;
 
 pub(crate) use accuracy::AccuracyArgs;
@@ -26,6 +27,7 @@ pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
 pub(crate) use study::{CompareArgs, ReproduceArgs, StudyArgs};
 pub(crate) use tune::{Form, TuneArgs};
+pub(crate) use twin::TwinArgs;
 pub(crate) use value::Budget;
 
 use clap::{Parser, Subcommand};
@@ -95,6 +97,9 @@ pub(crate) enum Command {
     /// Say which settings follow from a measurement; try some, and keep what is better
     #[command(after_help = texts::TUNE)]
     Tune(Box<TuneArgs>),
+    /// Make a drive file that behaves like a measured drive
+    #[command(after_help = texts::TWIN)]
+    Twin(TwinArgs),
     /// Run a paper's experiments again and test its claims
     #[command(after_help = texts::REPRODUCE)]
     Reproduce(ReproduceArgs),

@@ -6,6 +6,7 @@ use fathom_lab::source::SourceError;
 use fathom_lab::store::StoreError;
 use fathom_lab::study::StudyError;
 use fathom_lab::target::{DriveFault, TargetError};
+use fathom_lab::twin::TwinError;
 use fathom_probe::run::RunError;
 use fathom_trace::ErrorKind;
 use std::error::Error;
@@ -253,6 +254,16 @@ impl From<PlatformError> for Failure {
     fn from(error: PlatformError) -> Self {
         let help = error.help();
         Self::input("fathom::platform::file", error.to_string()).help(help)
+    }
+}
+
+impl From<TwinError> for Failure {
+    fn from(error: TwinError) -> Self {
+        let help = error.help();
+        match error {
+            TwinError::Store(error) => error.into(),
+            error => Self::input("fathom::twin", error.to_string()).help(help),
+        }
     }
 }
 

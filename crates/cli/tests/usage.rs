@@ -30,6 +30,7 @@ fn the_help_of_every_subcommand() {
         "platform",
         "plan",
         "tune",
+        "twin",
         "reproduce",
         "list",
         "explain",

@@ -20,3 +20,4 @@ pub mod study;
 pub mod target;
 pub mod text;
 pub mod tune;
+pub mod twin;

@@ -29,6 +29,7 @@ pub mod study;
 pub mod table;
 pub mod text;
 pub mod tune;
+pub mod twin;
 
 mod captions;
 mod figure;

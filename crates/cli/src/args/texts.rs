@@ -142,6 +142,21 @@ Examples:
   fathom tune runs/nvme --format udev > 99-fathom.rules
   fathom tune runs/nvme --on /mnt/data --apply --verify job.fio --size 4GiB";
 
+pub(super) const TWIN: &str = "\
+Makes a model of a measured drive from its record: sizes, counts, memories and limits from the
+answers, times and noise by a search that measures candidates as the probe measured the drive.
+Prints every figure of the record beside that of the twin, and lists what the record does not tell:
+such values are usual ones, and marked as assumed in the file. docs/twin.md has the accuracy.
+
+A run is also a drive for `fathom run`: `--on RUN` plays the workload on its twin, which is made once
+and kept in the run's directory.
+
+Examples:
+  fathom probe /mnt/data --size 4GiB --out runs/data
+  fathom twin runs/data --out data.toml
+  fathom probe model:./data.toml --out runs/twin && fathom diff runs/data runs/twin
+  fathom run trace.csv --on runs/data";
+
 pub(super) const REPRODUCE: &str = "\
 Runs the paper's experiments and tests each of its claims on what was measured: it holds, holds in
 its direction only, does not hold, or cannot be told. `fathom list studies` shows the papers,

@@ -27,6 +27,7 @@ mod scratch;
 mod solve;
 mod study;
 mod tune;
+mod twin;
 mod workload;
 mod write_cost;
 
@@ -58,6 +59,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Platform(args) => platform::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Twin(args) => twin::run(&args),
         Command::WriteCost(args) => write_cost::run(&args),
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),

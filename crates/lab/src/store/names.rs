@@ -29,13 +29,15 @@ pub const PLATFORM_FILE: &str = "platform.json";
 pub const PLATFORM_TOML: &str = "platform.toml";
 /// The samples of such a measurement.
 pub const SAMPLES_FILE: &str = "samples.parquet";
+/// The twin of a measured drive: a drive file.
+pub const TWIN_FILE: &str = "twin.toml";
 /// The sums of the files beside it.
 pub const SUMS_FILE: &str = "sums.txt";
 /// A trace before it is renamed.
 pub(crate) const TRACE_FILE: &str = "trace";
 
 /// All names that a file can have in a staging directory.
-pub(super) const NAMES: [&str; 14] = [
+pub(super) const NAMES: [&str; 15] = [
     RECORD_FILE,
     PROFILE_FILE,
     RUN_FILE,
@@ -49,6 +51,7 @@ pub(super) const NAMES: [&str; 14] = [
     PLATFORM_FILE,
     PLATFORM_TOML,
     SAMPLES_FILE,
+    TWIN_FILE,
     TRACE_FILE,
 ];
 

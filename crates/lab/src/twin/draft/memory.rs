@@ -1,0 +1,131 @@
+//! The memories of a drive: write buffer, read buffer with read-ahead, and fast cache.
+
+use super::times::Times;
+use super::{Assumptions, dur};
+use crate::twin::seen::Seen;
+use fathom_base::{Bytes, Dur};
+use fathom_probe::{Parameter, Value};
+use fathom_ssd::spec::{
+    Drain, FastCache, Fold, Prefetch, ReadBuffer, WhenFull, WriteBuffer, WritePolicy,
+};
+
+const MIB: u64 = 1 << 20;
+/// The capacity of a write buffer that is larger than what was tried, and one that shows only by its flush.
+const LARGE: Bytes = Bytes::mib(256);
+const SOME: Bytes = Bytes::mib(1);
+const IDLE_DELAY: Dur = Dur::ms(2);
+const BITS_PER_CELL: u32 = 3;
+
+pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option<WriteBuffer> {
+    let of = Parameter::WriteBuffer;
+    // A flush that costs something has emptied volatile memory.
+    let volatile = seen.value(Parameter::Flush).is_some();
+    let known = seen.value(of).and_then(Value::bytes).map(Bytes);
+    let capacity = match known {
+        Some(capacity) => capacity,
+        None if seen.is_absent(of) || !volatile => return None,
+        None => {
+            let larger = seen.why_not(of).contains("not identifiable");
+            let capacity = if larger { LARGE } else { SOME };
+            assumed.add("write_buffer.capacity", capacity, seen.why_not(of));
+            capacity
+        }
+    };
+    let policy = match seen.value(Parameter::WritePolicy) {
+        Some(Value::Word(word)) if word == "buffer" => WritePolicy::Fifo,
+        Some(_) => WritePolicy::Lru,
+        None => {
+            let why = seen.why_not(Parameter::WritePolicy);
+            assumed.add("write_buffer.policy", "lru", why);
+            WritePolicy::Lru
+        }
+    };
+    let why = "when an idle drive empties its buffer does not show";
+    assumed.add("write_buffer.idle_delay", IDLE_DELAY, why);
+    Some(WriteBuffer {
+        drain: Drain::Idle,
+        idle_delay: IDLE_DELAY,
+        battery: !volatile,
+        ..WriteBuffer::new(policy, capacity)
+    })
+}
+
+pub(super) fn read_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option<ReadBuffer> {
+    let capacity = seen.value(Parameter::ReadBuffer)?.bytes()?;
+    let block = u64::from(seen.record.meta.target.logical_block_bytes);
+    let line = (4 * 1024).max(block);
+    let reads_ahead = seen.value(Parameter::Prefetch).and_then(Value::bytes);
+    let prefetch = reads_ahead.map(|depth| {
+        assumed.add(
+            "read_buffer.prefetch.after",
+            2,
+            "the length of a stream does not show",
+        );
+        Prefetch {
+            after: 2,
+            depth: Bytes(depth.max(line)),
+        }
+    });
+    assumed.add(
+        "read_buffer.line",
+        Bytes(line),
+        "the length of a line does not show",
+    );
+    Some(ReadBuffer {
+        capacity: Bytes((capacity / line).max(1) * line),
+        line: Bytes(line),
+        min_request: Bytes(block),
+        prefetch,
+    })
+}
+
+/// Returns the fast cache. Its static part is what is left of it on a fuller drive.
+pub(super) fn fast_cache(
+    seen: &Seen<'_>,
+    times: &Times,
+    assumed: &mut Assumptions,
+) -> Option<FastCache> {
+    let of = Parameter::FastCache;
+    let size = seen.value(of)?.bytes()? as f64;
+    let capacity = seen.record.meta.target.capacity_bytes as f64;
+    let half = seen.figure(of, "size_half_full_bytes");
+    let fixed = match half {
+        Some(half) => (2.0 * half - size).clamp(0.0, size),
+        None => {
+            assumed.add(
+                "fast_cache.static_capacity",
+                "all",
+                "its size on a fuller drive is not known",
+            );
+            size
+        }
+    };
+    let fixed = (fixed / MIB as f64).round() * MIB as f64;
+    let dynamic = (size - fixed).max(0.0) * f64::from(BITS_PER_CELL) / capacity * 100.0;
+    let recovery = seen.figure(of, "recovery_s");
+    assumed.add(
+        "fast_cache.bits_per_cell",
+        BITS_PER_CELL,
+        "the cells do not show",
+    );
+    assumed.add(
+        "fast_cache.when_full",
+        "bypass",
+        "what a full cache does is not asked",
+    );
+    Some(FastCache {
+        bits_per_cell: BITS_PER_CELL,
+        static_capacity: Bytes(fixed as u64),
+        dynamic_percent: dynamic.clamp(0.0, 100.0).round(),
+        read: dur(times.fast_read),
+        program: dur(times.fast_program),
+        erase: dur(times.erase),
+        fold: if recovery.is_some() {
+            Fold::Idle
+        } else {
+            Fold::Pressure
+        },
+        idle_delay: Dur::ms(1000),
+        when_full: WhenFull::Bypass,
+    })
+}

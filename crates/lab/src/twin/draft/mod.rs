@@ -1,0 +1,117 @@
+//! The first draft of a twin: its structure from the answers of the profile, its times from medians of the record.
+//!
+//! What the profile does not say takes a usual value, which is listed as assumed with the reason.
+
+mod geometry;
+mod memory;
+mod times;
+
+use super::error::TwinError;
+use super::seen::Seen;
+use fathom_base::{Bytes, Dur, Rate};
+use fathom_block::layers::Limit;
+use fathom_probe::{Parameter, Value};
+use fathom_report::twin::Assumed;
+use fathom_ssd::Spec;
+use fathom_ssd::spec::{Compression, Faults, Gc, Kind};
+use std::fmt::Display;
+
+/// A drive, and what of it is assumed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Draft {
+    pub(super) spec: Spec,
+    pub(super) assumed: Vec<Assumed>,
+}
+
+/// The assumptions, in the order in which they are made.
+#[derive(Debug, Default)]
+pub(super) struct Assumptions(Vec<Assumed>);
+
+impl Assumptions {
+    fn add(&mut self, key: &str, value: impl Display, why: impl Into<String>) {
+        self.0.push(Assumed {
+            key: key.to_owned(),
+            value: value.to_string(),
+            why: why.into(),
+        });
+    }
+}
+
+/// Drafts the twin of a record.
+///
+/// # Errors
+/// [`TwinError::Draft`] if the values do not make a drive.
+pub(super) fn draft(seen: &Seen<'_>) -> Result<Draft, TwinError> {
+    let mut assumed = Assumptions::default();
+    let layout = geometry::layout(seen, &mut assumed);
+    let times = times::times(seen, &layout, &mut assumed);
+    let mapping = geometry::mapping(seen, &layout, &mut assumed);
+    let write_buffer = memory::write_buffer(seen, &mut assumed);
+    let fast_cache = memory::fast_cache(seen, &times, &mut assumed);
+    let noise = times::noise(seen, &layout, &times);
+    assumed.add(
+        "gc",
+        "greedy, copies apart",
+        "a probe from outside does not see which block is collected",
+    );
+    let spec = Spec {
+        kind: Kind::default(),
+        name: format!("twin of {}", seen.record.meta.target.name),
+        capacity: Bytes(layout.capacity),
+        host: times::host(seen, &times, &mut assumed),
+        flash: times::flash(&layout, &times, &mut assumed),
+        mapping,
+        read_buffer: memory::read_buffer(seen, &mut assumed),
+        write_buffer,
+        fast_cache,
+        gc: Gc::default(),
+        faults: Faults::default(),
+        compression: compression(seen),
+        thermal: None,
+        noise,
+        limit: limit(seen),
+    };
+    spec.check().map_err(TwinError::Draft)?;
+    Ok(Draft {
+        spec,
+        assumed: assumed.0,
+    })
+}
+
+fn compression(seen: &Seen<'_>) -> Option<Compression> {
+    match seen.value(Parameter::Compression)? {
+        Value::Word(word) => Some(Compression {
+            deduplicates: word == "repeats",
+            ..Compression::default()
+        }),
+        _ => None,
+    }
+}
+
+fn limit(seen: &Seen<'_>) -> Option<Limit> {
+    let (operations, bytes) = (Parameter::RateLimit, Parameter::BandwidthLimit);
+    let per_second = seen.number(operations).map(|n| n.round().max(1.0) as u64);
+    let bandwidth = seen
+        .number(bytes)
+        .and_then(|rate| Rate::new(rate.round() as u64));
+    let burst = |of, name| seen.figure(of, name).map(|n| n.round().max(1.0) as u64);
+    let limit = Limit {
+        operations_per_second: per_second,
+        operations_burst: per_second.and_then(|_| burst(operations, "burst_operations")),
+        operation_size: None,
+        bandwidth,
+        bandwidth_burst: bandwidth.and_then(|_| burst(bytes, "burst_bytes").map(Bytes)),
+    };
+    (per_second.is_some() || bandwidth.is_some()).then_some(limit)
+}
+
+/// Returns a duration of a positive number of nanoseconds, rounded.
+pub(super) fn dur(ns: f64) -> Dur {
+    Dur(ns.max(0.0).round() as u64)
+}
+
+/// Returns a rate of at least one byte per second.
+pub(super) fn rate(bytes_per_second: f64) -> Rate {
+    let whole = bytes_per_second.round().max(1.0) as u64;
+    Rate::new(whole).unwrap_or_else(|| rate(1.0))
+}

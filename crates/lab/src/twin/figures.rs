@@ -1,0 +1,261 @@
+//! The figures that a twin is fitted to: quantiles of latencies, and rates, of a record or of a bench.
+
+use super::seen::Seen;
+use super::series;
+use fathom_probe::{Parameter, Series};
+use fathom_report::twin::{Figure, Of};
+use fathom_stats::location::quantile;
+use std::collections::BTreeMap;
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    /// A read of one logical block, alone.
+    One,
+    /// A read of two logical blocks, alone.
+    Two,
+    /// A read of a place that holds nothing, and two of them at once.
+    Nothing,
+    NothingPair,
+    /// Two reads at once.
+    Pair,
+    /// Small reads with `x` in flight, as a rate.
+    Closed,
+    /// Small reads with as many in flight as the knee.
+    Knee,
+    /// Long reads, as a rate.
+    Long,
+    /// A small write into memory, one with forced unit access, and a flush of nothing.
+    Write,
+    Fua,
+    Clean,
+    /// A flush after a write of `x` bytes.
+    Dirty,
+    /// Reads while something writes: the typical one, and the slowest in `x` millionths.
+    Typical,
+    Slowest,
+}
+
+/// Times in nanoseconds, or rates in bytes per second, by what was timed and its `x`.
+pub(super) type Samples = BTreeMap<(What, u64), Vec<f64>>;
+
+/// How the samples of a record become figures.
+struct Source {
+    what: What,
+    parameter: Parameter,
+    series: Series,
+    percents: &'static [u8],
+    /// The weight of all figures of this kind together.
+    weight: f64,
+}
+
+const SPREAD: &[u8] = &[10, 50, 90];
+const MIDDLE: &[u8] = &[50];
+
+const fn of(
+    what: What,
+    parameter: Parameter,
+    series: Series,
+    percents: &'static [u8],
+    weight: f64,
+) -> Source {
+    Source {
+        what,
+        parameter,
+        series,
+        percents,
+        weight,
+    }
+}
+
+const SOURCES: &[Source] = &[
+    of(What::One, Parameter::Parallelism, series::SOLO, SPREAD, 2.0),
+    of(
+        What::Two,
+        Parameter::Parallelism,
+        series::SOLO_OF_TWO,
+        MIDDLE,
+        2.0,
+    ),
+    of(
+        What::Nothing,
+        Parameter::Parallelism,
+        series::NOTHING,
+        SPREAD,
+        1.0,
+    ),
+    of(
+        What::NothingPair,
+        Parameter::Parallelism,
+        series::NOTHING_PAIR,
+        MIDDLE,
+        1.0,
+    ),
+    of(
+        What::Pair,
+        Parameter::Parallelism,
+        series::PAIR,
+        &[50, 90],
+        1.0,
+    ),
+    of(
+        What::Closed,
+        Parameter::QueueKnee,
+        series::CLOSED,
+        MIDDLE,
+        3.0,
+    ),
+    of(
+        What::Knee,
+        Parameter::QueueKnee,
+        series::AT_KNEE,
+        &[50, 90, 99],
+        1.0,
+    ),
+    of(
+        What::Long,
+        Parameter::BandwidthLimit,
+        series::BATCH,
+        MIDDLE,
+        1.0,
+    ),
+    of(What::Write, Parameter::Flush, series::PLAIN, SPREAD, 2.0),
+    of(What::Clean, Parameter::Flush, series::CLEAN, MIDDLE, 0.5),
+    of(What::Fua, Parameter::Flush, series::FUA, MIDDLE, 1.0),
+    of(What::Dirty, Parameter::Flush, series::DIRTY, MIDDLE, 2.0),
+];
+
+impl What {
+    /// Returns true for a rate in bytes per second.
+    pub(super) const fn is_rate(self) -> bool {
+        matches!(self, What::Closed | What::Long)
+    }
+
+    /// Returns true for what is measured on a drive that nothing writes to.
+    pub(super) const fn reads(self) -> bool {
+        !matches!(
+            self,
+            What::Write | What::Fua | What::Clean | What::Dirty | What::Typical | What::Slowest
+        )
+    }
+
+    /// Returns true for what is measured with reads and writes together.
+    pub(super) const fn mixed(self) -> bool {
+        matches!(self, What::Typical | What::Slowest)
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            What::One => "read of a block",
+            What::Two => "read of two blocks",
+            What::Nothing => "read of nothing",
+            What::NothingPair => "two reads of nothing",
+            What::Pair => "two reads at once",
+            What::Closed => "small reads in flight:",
+            What::Knee => "small reads at the knee",
+            What::Long => "long reads",
+            What::Write => "small write",
+            What::Fua => "write with FUA",
+            What::Clean => "flush of nothing",
+            What::Dirty => "flush after bytes:",
+            What::Typical => "read during writes",
+            What::Slowest => "slowest during writes",
+        }
+    }
+}
+
+/// One figure to be met.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    pub(super) what: What,
+    x: u64,
+    percent: u8,
+    pub(super) value: f64,
+    weight: f64,
+}
+
+/// Returns the samples of a record.
+pub(super) fn samples(seen: &Seen<'_>) -> Samples {
+    let mut all = Samples::new();
+    for source in SOURCES {
+        for sample in seen.series(source.parameter, source.series) {
+            let ns = sample.ns.max(1) as f64;
+            let x = match source.what {
+                What::Closed | What::Dirty => sample.x,
+                _ => 0,
+            };
+            let value = match source.what.is_rate() {
+                true => sample.bytes as f64 / ns * 1e9,
+                false => ns,
+            };
+            all.entry((source.what, x)).or_default().push(value);
+        }
+    }
+    all
+}
+
+/// Returns the figures of samples that are to be met, each kind with its weight.
+pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for source in SOURCES {
+        let of = samples.iter().filter(|((what, _), _)| *what == source.what);
+        let of: Vec<_> = of.collect();
+        let count = (of.len() * source.percents.len()).max(1) as f64;
+        for (&(what, x), values) in of {
+            for &percent in source.percents {
+                let value = quantile(values, f64::from(percent) / 100.0);
+                goals.extend(value.filter(|value| *value > 0.0).map(|value| Goal {
+                    what,
+                    x,
+                    percent,
+                    value,
+                    weight: source.weight / count,
+                }));
+            }
+        }
+    }
+    goals
+}
+
+impl Goal {
+    /// Returns the same figure of other samples.
+    pub(super) fn met_by(&self, samples: &Samples) -> Option<f64> {
+        let values = samples.get(&(self.what, self.x))?;
+        quantile(values, f64::from(self.percent) / 100.0)
+    }
+
+    /// Returns the figure for a reader.
+    pub(super) fn shown(&self, samples: &Samples) -> Figure {
+        let words = self.what.words();
+        let mut name = match self.what {
+            What::Closed | What::Dirty => format!("{words} {}", self.x),
+            _ => words.to_owned(),
+        };
+        if !self.what.is_rate() {
+            name.push_str(&format!(", p{}", self.percent));
+        }
+        Figure {
+            name,
+            of: match self.what.is_rate() {
+                true => Of::Rate,
+                false => Of::Time,
+            },
+            record: self.value,
+            twin: self.met_by(samples),
+        }
+    }
+}
+
+/// The relative error from which on an error counts linearly and no longer by its square: outliers do not decide a fit.
+const LARGE: f64 = 0.05;
+
+/// Returns the distance of samples from the goals of some kinds: weighted, robust, zero if all are met.
+pub(super) fn distance(goals: &[Goal], samples: &Samples, of: impl Fn(What) -> bool) -> f64 {
+    let goals = goals.iter().filter(|goal| of(goal.what));
+    let of = |goal: &Goal| {
+        let ratio = goal.met_by(samples).map_or(10.0, |met| met / goal.value);
+        let error = ratio.max(1e-6).ln() / LARGE;
+        goal.weight * ((1.0 + error * error).sqrt() - 1.0)
+    };
+    goals.map(of).sum()
+}

@@ -1,0 +1,107 @@
+//! The twin of a measured drive: a drive file whose model behaves like what a record has seen.
+//!
+//! The structure follows from the answers of the profile ([`draft`]): sizes, counts, memories, limits. What they leave open
+//! takes a usual value and is listed as assumed. The times are then fitted ([`fit`]): candidates are measured
+//! ([`bench`]) in the way of the probe, and compared with the record figure by figure ([`figures`]).
+//!
+//! A twin is made from the record alone: the drive file that the record of a modelled drive holds is not looked at.
+
+mod bench;
+mod draft;
+mod error;
+mod figures;
+mod file;
+mod fit;
+mod kept;
+mod seen;
+mod series;
+
+pub use error::TwinError;
+use file::text;
+pub use kept::{of_run, save, twin_of};
+
+use bench::Bench;
+use fathom_probe::{Method, Parameter, Profile, Record};
+use fathom_report::twin::{Assumed, Figure};
+use fathom_ssd::Spec;
+use fit::Fitting;
+use seen::Seen;
+use serde::Serialize;
+use std::cell::Cell;
+
+/// A twin, and how well it fits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Twin {
+    /// The drive.
+    #[serde(skip)]
+    pub spec: Spec,
+    /// The figures of the record and of the twin.
+    pub figures: Vec<Figure>,
+    /// What the record does not tell.
+    pub assumed: Vec<Assumed>,
+    /// The candidates that were measured.
+    pub evaluations: u64,
+}
+
+/// Makes the twin of a complete record. `interrupted` ends the search.
+///
+/// # Errors
+/// [`TwinError`]: the record is not complete, of another method or version, or says too little.
+pub fn twin(
+    record: &Record,
+    profile: &Profile,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Twin, TwinError> {
+    check(record)?;
+    let seen = Seen::new(record, profile);
+    let recorded = figures::samples(&seen);
+    let goals = figures::goals(&recorded);
+    if !goals.iter().any(|goal| goal.what == figures::What::One) {
+        return Err(little());
+    }
+    let draft = draft::draft(&seen)?;
+    let bench = Bench::of(&seen);
+    let fitting = Fitting {
+        bench: &bench,
+        goals: &goals,
+        interrupted,
+        evaluations: Cell::new(0),
+    };
+    let spec = fitting.times(&draft.spec);
+    if interrupted() {
+        return Err(TwinError::Interrupted);
+    }
+    let mut samples = bench.reads(&spec)?;
+    samples.extend(bench.writes(&spec)?);
+    Ok(Twin {
+        figures: goals.iter().map(|goal| goal.shown(&samples)).collect(),
+        spec,
+        assumed: draft.assumed,
+        evaluations: fitting.evaluations.get(),
+    })
+}
+
+fn little() -> TwinError {
+    TwinError::Little {
+        lacks: format!(
+            "reads of single blocks (parameter `{}`)",
+            Parameter::Parallelism
+        ),
+    }
+}
+
+/// Checks that a record can be the target of a fit.
+fn check(record: &Record) -> Result<(), TwinError> {
+    let here = env!("CARGO_PKG_VERSION");
+    match () {
+        () if record.meta.method == Method::Paper => Err(TwinError::Paper),
+        () if record.meta.fathom != here => Err(TwinError::Version {
+            found: record.meta.fathom.clone(),
+            here: here.to_owned(),
+        }),
+        () if !record.meta.complete => Err(TwinError::Unfinished {
+            run: record.meta.target.name.clone().into(),
+        }),
+        () => Ok(()),
+    }
+}

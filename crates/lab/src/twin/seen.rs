@@ -1,0 +1,94 @@
+//! What a record and its profile say, looked up by parameter and series.
+
+use fathom_probe::{Parameter, Profile, Record, Sample, Series, Value, Verdict};
+use fathom_stats::location;
+use std::collections::BTreeMap;
+
+/// A record, indexed, beside its profile.
+pub(super) struct Seen<'a> {
+    pub(super) record: &'a Record,
+    pub(super) profile: &'a Profile,
+    samples: BTreeMap<(Parameter, Series), Vec<&'a Sample>>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn new(record: &'a Record, profile: &'a Profile) -> Self {
+        let mut samples = BTreeMap::<_, Vec<_>>::new();
+        for sample in &record.samples {
+            let of = samples.entry((sample.parameter, sample.series));
+            of.or_default().push(sample);
+        }
+        Self {
+            record,
+            profile,
+            samples,
+        }
+    }
+
+    /// Returns the samples of a series, in the order in which they were taken.
+    pub(super) fn series(&self, parameter: Parameter, series: Series) -> &[&'a Sample] {
+        self.samples
+            .get(&(parameter, series))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the times of a series at `x`, or at any, in nanoseconds.
+    pub(super) fn times(&self, parameter: Parameter, series: Series, x: Option<u64>) -> Vec<f64> {
+        let samples = self.series(parameter, series).iter();
+        samples
+            .filter(|sample| x.is_none_or(|x| sample.x == x))
+            .map(|sample| sample.ns as f64)
+            .collect()
+    }
+
+    pub(super) fn median(&self, parameter: Parameter, series: Series) -> Option<f64> {
+        location::median(&self.times(parameter, series, None))
+    }
+
+    /// Returns the value of an identified parameter.
+    pub(super) fn value(&self, parameter: Parameter) -> Option<&'a Value> {
+        let answer = self.profile.parameters.get(&parameter)?;
+        let identified = answer.verdict == Verdict::Identified;
+        answer.value.as_ref().filter(|_| identified)
+    }
+
+    /// Returns the number of an identified parameter, in the unit of its value.
+    pub(super) fn number(&self, parameter: Parameter) -> Option<f64> {
+        self.value(parameter)?.number()
+    }
+
+    /// Returns both ends of the interval of an identified parameter.
+    pub(super) fn interval(&self, parameter: Parameter) -> Option<[f64; 2]> {
+        self.value(parameter)?;
+        let (low, high) = self.profile.parameters.get(&parameter)?.interval()?;
+        Some([low.number()?, high.number()?])
+    }
+
+    /// Returns a figure of the evidence of an answer, whatever its verdict.
+    pub(super) fn figure(&self, parameter: Parameter, name: &str) -> Option<f64> {
+        let answer = self.profile.parameters.get(&parameter)?;
+        answer.evidence.figures.get(name).copied()
+    }
+
+    pub(super) fn is_absent(&self, parameter: Parameter) -> bool {
+        let answer = self.profile.parameters.get(&parameter);
+        answer.is_some_and(|answer| answer.verdict == Verdict::Absent)
+    }
+
+    /// Says why a parameter has no value, for a list of what is assumed.
+    pub(super) fn why_not(&self, parameter: Parameter) -> String {
+        let title = parameter.title();
+        match self.profile.parameters.get(&parameter) {
+            Some(answer) => format!("{title}: {}", answer.verdict.words()),
+            None => match self.profile.skipped.get(&parameter) {
+                Some(_) => format!("{title}: skipped"),
+                None => format!("{title}: not measured"),
+            },
+        }
+    }
+}
+
+/// Returns the robust standard deviation of times: the median absolute deviation over that of a normal distribution.
+pub(super) fn deviation(times: &[f64]) -> Option<f64> {
+    Some(location::mad(times)? / 0.6745)
+}

@@ -1,0 +1,18 @@
+//! The series of a record that a twin is fitted to, by their names in the record.
+
+use fathom_probe::Series;
+
+pub(super) const ALONE: Series = Series::new("alone");
+pub(super) const SOLO: Series = Series::new("solo");
+pub(super) const SOLO_OF_TWO: Series = Series::new("solo_of_two");
+pub(super) const PAIR: Series = Series::new("pair");
+pub(super) const NOTHING: Series = Series::new("nothing");
+pub(super) const NOTHING_PAIR: Series = Series::new("nothing_pair");
+pub(super) const CLOSED: Series = Series::new("closed_loop");
+pub(super) const AT_KNEE: Series = Series::new("at_knee");
+pub(super) const BATCH: Series = Series::new("batch");
+pub(super) const EMPTY: Series = Series::new("empty");
+pub(super) const CLEAN: Series = Series::new("clean");
+pub(super) const DIRTY: Series = Series::new("dirty");
+pub(super) const PLAIN: Series = Series::new("plain");
+pub(super) const FUA: Series = Series::new("fua");

@@ -1,0 +1,102 @@
+//! The twin of a drive: its figures beside those of the record, and what of it is assumed.
+
+use crate::screen::Screen;
+use crate::table::{Kind, table};
+use crate::text::at_most;
+use crate::wrap::clean;
+use serde::{Deserialize, Serialize};
+
+/// A value of the drive file that the record does not tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assumed {
+    /// The key of the drive file.
+    pub key: String,
+    /// The value that it has.
+    pub value: String,
+    /// Why it is assumed.
+    pub why: String,
+}
+
+/// The quantity of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// Nanoseconds.
+    Time,
+    /// Bytes per second.
+    Rate,
+}
+
+/// A figure of the record beside that of the twin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What was measured.
+    pub name: String,
+    /// Its quantity.
+    pub of: Of,
+    /// The figure of the record.
+    pub record: f64,
+    /// That of the twin; absent if it could not be measured.
+    pub twin: Option<f64>,
+}
+
+impl Figure {
+    /// Returns by how much the twin is off, in percent of the record.
+    pub fn error_percent(&self) -> Option<f64> {
+        Some((self.twin? / self.record - 1.0) * 100.0)
+    }
+}
+
+/// Returns the median error of the figures, in percent, without its sign.
+pub fn error_percent(figures: &[Figure]) -> Option<f64> {
+    let errors = figures.iter().filter_map(Figure::error_percent);
+    let mut errors: Vec<f64> = errors.map(f64::abs).collect();
+    errors.sort_by(f64::total_cmp);
+    errors.get(errors.len().checked_sub(1)? / 2).copied()
+}
+
+/// Returns the figures and what is assumed for the terminal.
+pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
+    let screen = at_most(screen);
+    let head = ["figure", "record", "twin", "error"].map(str::to_owned);
+    let row = |figure: &Figure| {
+        let error = figure.error_percent();
+        vec![
+            figure.name.clone(),
+            shown(figure.of, figure.record),
+            figure.twin.map_or_else(dash, |twin| shown(figure.of, twin)),
+            error.map_or_else(dash, |error| format!("{error:+.1} %")),
+        ]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head.to_vec())
+        .chain(figures.iter().map(row))
+        .collect();
+    let mut out = table(&rows, Kind::Numbers, screen);
+    if let Some(median) = error_percent(figures) {
+        out += &format!("\nHalf of the errors are at most {median:.1} %.\n");
+    }
+    if assumed.is_empty() {
+        return screen.text(&out);
+    }
+    out += "\nAssumed, because the record does not tell:\n\n";
+    let head = ["key", "value", "why"].map(str::to_owned);
+    let row = |one: &Assumed| vec![one.key.clone(), one.value.clone(), clean(&one.why)];
+    let rows: Vec<Vec<String>> = std::iter::once(head.to_vec())
+        .chain(assumed.iter().map(row))
+        .collect();
+    out += &table(&rows, Kind::Words, screen);
+    screen.text(&out)
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+/// Returns a time or a rate with its unit.
+fn shown(of: Of, value: f64) -> String {
+    match of {
+        Of::Time if value >= 1e6 => format!("{:.2} ms", value / 1e6),
+        Of::Time => format!("{:.1} us", value / 1e3),
+        Of::Rate => format!("{:.1} MB/s", value / 1e6),
+    }
+}
