@@ -7,8 +7,8 @@ use crate::ab::ab_with;
 use crate::replay::{Plan, RunError, Watch};
 use fathom_block::Subject;
 use fathom_hostio::{DriveQueue, HostError, QueueChange, Refusal, Setting};
-use fathom_report::tune::{Applied, Refused, Set, Tuning};
-use fathom_run::ab::{Ab, Stack};
+use fathom_report::tune::{Alone, Applied, Refused, Set, Tuning};
+use fathom_run::ab::{Ab, Difference, Stack};
 use std::cell::RefCell;
 
 /// The family of settings that can be set now.
@@ -56,6 +56,10 @@ pub fn try_settings(
     let change = trial.change;
     match played(device, trial, watch) {
         Ok(mut applied) if applied.is_gain() => {
+            applied.each = each(device, trial, watch).inspect_err(|_| {
+                // The old values come back, and the first error is the one that is told.
+                let _ = change.restore();
+            })?;
             change.apply()?;
             change.keep()?;
             applied.kept = true;
@@ -98,6 +102,57 @@ fn played(
     Ok(result(&trial, rounds.as_ref(), refused))
 }
 
+/// Plays the job with each setting by itself, where there are several, to tell which of them carries the gain.
+fn each(
+    device: &mut dyn Subject,
+    trial: Trial<'_>,
+    watch: Watch<'_>,
+) -> Result<Vec<Alone>, RunError> {
+    let changes = trial.change.changes();
+    if changes.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut alone = Vec::new();
+    for [attribute, _, new] in changes {
+        let before = |stack: usize| match stack {
+            0 => trial.change.undo(),
+            _ => trial.change.apply_only(&attribute),
+        };
+        let stacks = ["as found", "alone"].map(stack);
+        let rounds = ab_with(device, trial.plan, stacks, &before, trial.rounds, watch)?;
+        if (watch.stop)() {
+            return Err(RunError::Interrupted);
+        }
+        let gain = Gain::of(&rounds.differences, trial.figure);
+        alone.push(Alone {
+            attribute,
+            value: new,
+            gain_percent: gain.percent,
+            gain_interval: gain.interval,
+        });
+    }
+    Ok(alone)
+}
+
+/// A gain in percent: more of what is better more, and less of the rest.
+struct Gain {
+    percent: Option<f64>,
+    interval: Option<[f64; 2]>,
+}
+
+impl Gain {
+    fn of(differences: &[Difference], figure: &str) -> Self {
+        let difference = differences.iter().find(|one| one.what == figure);
+        let sign = difference.map_or(1.0, |one| if one.more_is_better { 1.0 } else { -1.0 });
+        let interval = difference.and_then(|one| one.interval);
+        let ends = interval.map(|ends| ends.map(|end| end * sign));
+        Self {
+            percent: difference.map(|one| one.percent * sign),
+            interval: ends.map(|[a, b]| [a.min(b), a.max(b)]),
+        }
+    }
+}
+
 fn stack(name: &str) -> Stack {
     Stack {
         name: name.to_owned(),
@@ -109,10 +164,7 @@ fn stack(name: &str) -> Stack {
 fn result(trial: &Trial<'_>, rounds: Option<&Ab>, refused: Vec<Refusal>) -> Applied {
     let differences = rounds.map_or(&[][..], |ab| &ab.differences);
     let difference = differences.iter().find(|one| one.what == trial.figure);
-    // A gain is more of what is better more, and less of the rest.
-    let sign = difference.map_or(1.0, |one| if one.more_is_better { 1.0 } else { -1.0 });
-    let interval = difference.and_then(|one| one.interval);
-    let gain = interval.map(|ends| ends.map(|end| end * sign));
+    let gain = Gain::of(differences, trial.figure);
     let set = trial.change.changes().into_iter();
     let set = set.map(|[attribute, old, new]| Set {
         path: trial.drive.path_of(&attribute).display().to_string(),
@@ -129,8 +181,9 @@ fn result(trial: &Trial<'_>, rounds: Option<&Ab>, refused: Vec<Refusal>) -> Appl
         figure: trial.figure.to_owned(),
         unit: difference.map_or("", |one| one.unit).to_owned(),
         means: difference.map(|one| one.means),
-        gain_percent: difference.map(|one| one.percent * sign),
-        gain_interval: gain.map(|[a, b]| [a.min(b), a.max(b)]),
+        gain_percent: gain.percent,
+        gain_interval: gain.interval,
+        each: Vec::new(),
         kept: false,
     }
 }

@@ -117,8 +117,21 @@ impl QueueChange {
         let mut state = self.state();
         match state.over {
             true => Ok(Vec::new()),
-            false => state.apply(),
+            false => state.apply(None),
         }
+    }
+
+    /// Sets the old values, and then the new one of this attribute alone. A value that was refused before is left alone.
+    ///
+    /// # Errors
+    /// As for [`QueueChange::apply`] and [`QueueChange::undo`].
+    pub fn apply_only(&self, attribute: &str) -> Result<(), HostError> {
+        let mut state = self.state();
+        if state.over {
+            return Ok(());
+        }
+        state.put_back()?;
+        state.apply(Some(attribute)).map(drop)
     }
 
     /// Sets the old values; the journal stays.
@@ -178,11 +191,13 @@ impl State {
         self.drive.path_of("")
     }
 
-    fn apply(&mut self) -> Result<Vec<Refusal>, HostError> {
+    /// Sets the new values, or only that of one attribute.
+    fn apply(&mut self, only: Option<&str>) -> Result<Vec<Refusal>, HostError> {
         let queue = self.queue();
         let mut refused = Vec::new();
         self.changed = true;
-        for entry in &mut self.entries {
+        let wanted = |entry: &&mut Entry| only.is_none_or(|name| entry.attribute == name);
+        for entry in self.entries.iter_mut().filter(wanted) {
             let Some(new) = entry.new.clone() else {
                 continue;
             };

@@ -31,6 +31,40 @@ pub struct Refused {
     pub help: String,
 }
 
+/// A setting that was tried by itself, after all of them together had gained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alone {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// The new value.
+    pub value: String,
+    /// By how much it is better, in percent.
+    pub gain_percent: Option<f64>,
+    /// The 95 % interval of that.
+    pub gain_interval: Option<[f64; 2]>,
+}
+
+impl Alone {
+    fn carries(&self) -> bool {
+        self.gain_interval.is_some_and(|[low, _]| low > 0.0)
+    }
+
+    fn said(&self) -> String {
+        let gain = match (self.gain_percent, self.gain_interval) {
+            (Some(percent), Some([low, high])) => {
+                format!("{percent:+.1} % ({low:+.1} to {high:+.1} %)")
+            }
+            (Some(percent), None) => format!("{percent:+.1} %"),
+            _ => "nothing to compare".to_owned(),
+        };
+        format!(
+            "{} = {}: {gain}",
+            clean(&self.attribute),
+            clean(&self.value)
+        )
+    }
+}
+
 /// The trial of some settings under a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Applied {
@@ -54,6 +88,9 @@ pub struct Applied {
     pub gain_percent: Option<f64>,
     /// The 95 % interval of that; `None` with fewer than three rounds.
     pub gain_interval: Option<[f64; 2]>,
+    /// Each setting by itself, if all together gained and there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub each: Vec<Alone>,
     /// True if the settings stay, because the whole interval is above zero.
     pub kept: bool,
 }
@@ -121,6 +158,9 @@ pub fn applied_text(applied: &Applied, screen: Screen) -> String {
     }
     out += &applied.verdict();
     out.push('\n');
+    if !applied.each.is_empty() {
+        out += &alone(&applied.each);
+    }
     if applied.kept {
         out += "To undo it:\n";
         for set in &applied.set {
@@ -128,6 +168,24 @@ pub fn applied_text(applied: &Applied, screen: Screen) -> String {
         }
     }
     screen.text(&out)
+}
+
+/// Returns what each setting gains by itself, and which of them carry the gain.
+fn alone(each: &[Alone]) -> String {
+    let mut out = "Each by itself:\n".to_owned();
+    for one in each {
+        out += &format!("  {}\n", one.said());
+    }
+    let carry: Vec<&str> = each
+        .iter()
+        .filter(|one| one.carries())
+        .map(|one| one.attribute.as_str())
+        .collect();
+    out += &match carry.is_empty() {
+        true => "None of them carries the gain by itself.\n".to_owned(),
+        false => format!("The gain is carried by {}.\n", carry.join(", ")),
+    };
+    out
 }
 
 #[cfg(test)]
@@ -157,6 +215,7 @@ mod tests {
             means: Some([1.0, 2.0]),
             gain_percent: Some(3.0),
             gain_interval: interval,
+            each: Vec::new(),
             kept,
         };
         let better = applied(Some([1.0, 5.0]), true);
@@ -186,5 +245,30 @@ mod tests {
                 "{said}"
             );
         }
+    }
+
+    #[test]
+    fn the_setting_that_carries_the_gain_is_named() {
+        let one = |attribute: &str, interval: [f64; 2]| Alone {
+            attribute: attribute.into(),
+            value: "1".into(),
+            gain_percent: Some(2.0),
+            gain_interval: Some(interval),
+        };
+        let said = alone(&[
+            one("scheduler", [1.0, 3.0]),
+            one("nr_requests", [-1.0, 5.0]),
+        ]);
+        assert!(
+            said.contains("scheduler = 1: +2.0 % (+1.0 to +3.0 %)"),
+            "{said}"
+        );
+        assert!(
+            said.ends_with("The gain is carried by scheduler.\n"),
+            "{said}"
+        );
+        assert!(
+            alone(&[one("x", [-1.0, 1.0])]).ends_with("None of them carries the gain by itself.\n")
+        );
     }
 }

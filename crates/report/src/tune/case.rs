@@ -2,7 +2,7 @@
 
 use super::advice::Undecided;
 use super::measured::{Known, Measured};
-use crate::words::bytes;
+use crate::words::{bytes, duration};
 use fathom_probe::Reported;
 
 /// What is known of a drive.
@@ -21,6 +21,16 @@ pub(super) struct Length {
     /// The length in bytes.
     pub(super) bytes: u64,
     /// How it follows, in words: `a stripe of 8 × 64 KiB = 512 KiB`.
+    pub(super) said: String,
+}
+
+/// A latency that reads stay below, with its derivation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Target {
+    pub(super) parameter: &'static str,
+    /// The latency in nanoseconds.
+    pub(super) ns: f64,
+    /// How it follows, in words.
     pub(super) said: String,
 }
 
@@ -92,6 +102,47 @@ impl Case<'_> {
                 ),
             )),
         }
+    }
+
+    /// Returns the time that a read of a drive that is not overloaded stays below, for settings that slow others down when
+    /// reads take longer. It is the 99 % quantile at the queue knee; where the drive itself delays one read in a hundred or
+    /// more, it is at least the length of such a stall, because slowing others down does not shorten it.
+    pub(super) fn read_target(&self) -> Result<Target, Undecided> {
+        let knee = self.measured.known("queue_knee")?;
+        let Some(p99) = self.measured.figure(knee.parameter, "p99_ns") else {
+            let why = "the queue knee has no 99 % quantile beside it";
+            return Err(Undecided::identified(knee.parameter, why));
+        };
+        let said = format!(
+            "99 % of reads take at most {} with {} in flight",
+            duration(p99 as u64),
+            knee.value
+        );
+        let share = self.measured.figure("stalls", "slow_percent");
+        let stall = self.measured.known("stalls").ok().zip(share);
+        Ok(match stall {
+            Some((stall, percent)) if percent >= 1.0 && stall.value as f64 > p99 => Target {
+                parameter: stall.parameter,
+                ns: stall.value as f64,
+                said: format!(
+                    "{said}, but the drive itself delays {percent:.1} % of reads by {}",
+                    stall.said
+                ),
+            },
+            Some((stall, percent)) => Target {
+                parameter: knee.parameter,
+                ns: p99,
+                said: format!(
+                    "{said}, and the drive's own stalls of {} are rare ({percent:.2} % of reads)",
+                    stall.said
+                ),
+            },
+            None => Target {
+                parameter: knee.parameter,
+                ns: p99,
+                said,
+            },
+        })
     }
 
     /// Returns the unit of erasure as the host sees it: the reclaim unit, or the clustered block.

@@ -43,11 +43,11 @@ impl Measured {
         self.0.get(parameter)
     }
 
-    /// Returns an identified number.
+    /// Returns an identified answer.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn known(&self, parameter: &'static str) -> Result<Known, Undecided> {
+    pub(super) fn identified(&self, parameter: &'static str) -> Result<&Estimate, Undecided> {
         let title = parameter.replace('_', " ");
         let Some(answer) = self.get(parameter) else {
             return Err(Undecided {
@@ -56,16 +56,27 @@ impl Measured {
                 why: format!("the {title} was not measured"),
             });
         };
-        let value = answer.value.as_ref().and_then(whole);
-        let identified = answer.verdict == Verdict::Identified;
-        let Some(value) = value.filter(|_| identified) else {
-            let reason = answer.evidence.reason.trim_end_matches('.');
-            let verdict = answer.verdict;
-            return Err(Undecided {
-                parameter,
-                verdict: Some(verdict),
-                why: format!("the {title} is {verdict}: {reason}"),
-            });
+        if answer.verdict == Verdict::Identified {
+            return Ok(answer);
+        }
+        let reason = answer.evidence.reason.trim_end_matches('.');
+        let verdict = answer.verdict;
+        Err(Undecided {
+            parameter,
+            verdict: Some(verdict),
+            why: format!("the {title} is {verdict}: {reason}"),
+        })
+    }
+
+    /// Returns an identified number.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn known(&self, parameter: &'static str) -> Result<Known, Undecided> {
+        let answer = self.identified(parameter)?;
+        let Some(value) = answer.value.as_ref().and_then(whole) else {
+            let why = format!("the {} is no whole number", parameter.replace('_', " "));
+            return Err(Undecided::identified(parameter, why));
         };
         let high = answer.high.as_ref().and_then(whole).unwrap_or(value);
         Ok(Known {

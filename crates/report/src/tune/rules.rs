@@ -1,7 +1,9 @@
 //! The families of settings. Each has a file in this directory, a `mod` line and a line in the list.
 
 mod btrfs;
+mod content;
 mod cryptsetup;
+mod discard;
 mod ext4;
 mod f2fs;
 mod family;
@@ -10,6 +12,7 @@ mod loads;
 mod lvm;
 mod mdadm;
 mod partition;
+mod placement;
 mod postgresql;
 mod queue;
 mod rocksdb;
@@ -23,9 +26,12 @@ use family::{Family, Rule};
 use fathom_probe::Verdict;
 
 /// All families, in the order of the output.
-const FAMILIES: [&Family; 14] = [
+const FAMILIES: [&Family; 17] = [
     &queue::FAMILY,
+    &discard::FAMILY,
     &partition::FAMILY,
+    &placement::FAMILY,
+    &content::FAMILY,
     &ext4::FAMILY,
     &xfs::FAMILY,
     &btrfs::FAMILY,
@@ -55,7 +61,7 @@ pub(super) fn all(case: &Case<'_>) -> (Vec<Advice>, Vec<Open>) {
 }
 
 fn advised(family: &Family, rule: &Rule, decided: Decided, case: &Case<'_>) -> Advice {
-    let of_queue = family.name == queue::FAMILY.name;
+    let of_queue = family.name == queue::FAMILY.name || rule.setting == discard::LONGEST;
     let now = of_queue.then(|| case.reported.now(rule.setting)).flatten();
     Advice {
         family: family.name.to_owned(),

@@ -2,9 +2,8 @@
 
 use super::family::{Family, Rule};
 use super::loads::{Load, parameters};
-use crate::tune::advice::{Decided, Decision, Undecided};
+use crate::tune::advice::{Decided, Decision};
 use crate::tune::case::Case;
-use crate::words::duration;
 
 pub(super) const FAMILY: Family = Family {
     name: "iocost",
@@ -39,18 +38,13 @@ const RANGE: &str = "min=50.00 max=100.00";
 
 /// A target without a model would rest on the kernel's guess.
 fn qos(case: &Case<'_>) -> Decision {
-    let knee = case.measured.known("queue_knee")?;
-    let Some(p99) = case.measured.figure(knee.parameter, "p99_ns") else {
-        let why = "the queue knee has no 99 % quantile beside it";
-        return Err(Undecided::identified(knee.parameter, why));
-    };
+    let reads = case.read_target()?;
     model(case)?;
-    let target = ((p99 / 1e3).ceil() as u64).max(1);
+    let target = ((reads.ns / 1e3).ceil() as u64).max(1);
     let reason = format!(
-        "99 % of reads take at most {} with {} in flight; slower ones mean that the drive is saturated",
-        duration(p99 as u64),
-        knee.value
+        "{}; slower ones mean that the drive is saturated",
+        reads.said
     );
     let value = format!("rpct=99.00 rlat={target} wpct=0.00 wlat={target} {RANGE}");
-    Ok(Decided::new(value, knee.parameter, reason))
+    Ok(Decided::new(value, reads.parameter, reason))
 }

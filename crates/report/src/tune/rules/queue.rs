@@ -3,7 +3,7 @@
 use super::family::{Family, Rule};
 use crate::tune::advice::{Decided, Decision, Undecided};
 use crate::tune::case::Case;
-use crate::words::{bytes, count, duration};
+use crate::words::{bytes, count};
 
 pub(super) const FAMILY: Family = Family {
     name: "queue",
@@ -181,16 +181,11 @@ const WBT_MIN_US: u64 = 500;
 const WBT_MAX_US: u64 = 75_000;
 
 fn wbt_lat_usec(case: &Case<'_>) -> Decision {
-    let knee = case.measured.known("queue_knee")?;
-    let Some(p99) = case.measured.figure(knee.parameter, "p99_ns") else {
-        let why = "the queue knee has no 99 % quantile beside it";
-        return Err(Undecided::identified(knee.parameter, why));
-    };
-    let target = ((p99 / 1e3).ceil() as u64).clamp(WBT_MIN_US, WBT_MAX_US);
+    let reads = case.read_target()?;
+    let target = ((reads.ns / 1e3).ceil() as u64).clamp(WBT_MIN_US, WBT_MAX_US);
     let reason = format!(
-        "99 % of reads take at most {} with {} in flight: slower ones mean that writes are in their way",
-        duration(p99 as u64),
-        knee.value
+        "{}; slower ones mean that writes are in their way",
+        reads.said
     );
-    Ok(Decided::new(target, knee.parameter, reason))
+    Ok(Decided::new(target, reads.parameter, reason))
 }
