@@ -61,6 +61,43 @@ fn a_campaign_as_json_and_as_text() {
     );
 }
 
+/// Each method answers its own parameters of the same drives.
+#[test]
+fn all_methods_are_judged_by_the_same_truth() {
+    let args = [
+        "accuracy",
+        "--quiet",
+        "--family",
+        "modern",
+        "--drives",
+        "1",
+        "--method",
+        "all",
+        "--thin",
+        "64",
+        "--only",
+        "queue_knee,trim",
+    ];
+    let (_, whole) = json(&[&args[..], &["--json"]].concat());
+    let answers = whole["answers"].as_array().unwrap();
+    let of = |answer: &Value| {
+        let name = |key: &str| answer[key].as_str().unwrap().to_owned();
+        (name("method"), name("parameter"))
+    };
+    let wanted = [
+        ("robust", "queue_knee"),
+        ("robust", "trim"),
+        ("knee-95", "queue_knee"),
+    ];
+    let wanted = wanted.map(|(method, of)| (method.to_owned(), of.to_owned()));
+    assert_eq!(answers.iter().map(of).collect::<Vec<_>>(), wanted);
+    assert_eq!(answers[0]["truth"], answers[2]["truth"]);
+    let dir = tempfile::tempdir().unwrap();
+    let out = fathom(dir.path()).args(args).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("\nqueue_knee: knee-95 "), "{text}");
+}
+
 #[test]
 fn a_drive_alone_is_shown_with_its_answers() {
     let dir = tempfile::tempdir().unwrap();
@@ -138,7 +175,7 @@ fn wrong_numbers_are_refused() {
     for args in [
         ["--drives", "0"],
         ["--thin", "0"],
-        ["--method", "all"],
+        ["--method", "every"],
         ["--family", "all"],
     ] {
         let run = fathom(dir.path()).arg("accuracy").args(args).assert();

@@ -178,6 +178,10 @@ than 97 % of what can be identified, or more than 1 % of what it identifies is w
   narrow   drives as they were drawn before there was a wide family
   noise    no drives: latencies of a busy disk and synthetic noise
 
+--method all puts the robust method beside the papers' procedures and our reading of the rules of
+iotune, SSDcheck, SNIA's PTS, drive tests (cliff-70, knee-95) and flashbench, on the same drives,
+each with the parameters that it answers. --thin 16 divides the minutes that these take.
+
 To look into drive 17:
   fathom accuracy --seed 1 --show 17 > drive.toml      its first lines say how to probe it
   fathom accuracy --seed 1 --drive 17                  probes it, with every answer";
