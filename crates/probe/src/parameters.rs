@@ -18,6 +18,7 @@ pub(crate) mod queue_knee;
 pub(crate) mod rate_limit;
 pub(crate) mod read_buffer;
 pub(crate) mod read_unit;
+pub(crate) mod reclaim_unit;
 pub(crate) mod stalls;
 pub(crate) mod stripe_unit;
 pub(crate) mod trim;
@@ -52,6 +53,7 @@ macro_rules! for_each_parameter {
             Compression compression,
             IndirectionUnit indirection_unit,
             FastCache fast_cache,
+            ReclaimUnit reclaim_unit,
             OverProvisioning over_provisioning,
         }
     };

@@ -7,6 +7,8 @@
 //! | [`place`] | whether times depend on the place of an access |
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
 //! | [`mod@levels`] | the constant levels of a series: change points (PELT) |
+//! | [`mod@period`] | after how many values the same pattern comes again |
+//! | [`isotonic`] | the ascending curve nearest to values |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
 //! | [`mod@knee`] | from where on a rising curve has levelled off |
@@ -24,6 +26,7 @@
 //! the groups interleaved, not one after the other.
 
 pub mod batches;
+pub mod isotonic;
 pub mod knee;
 pub mod law;
 pub mod levels;
@@ -31,6 +34,7 @@ pub mod line;
 pub mod location;
 pub mod multiples;
 pub mod onset;
+pub mod period;
 pub mod place;
 pub mod ratio;
 pub mod reach;

@@ -27,6 +27,7 @@ mod rate_limit;
 mod read_buffer;
 mod read_unit;
 mod reads;
+mod reclaim_unit;
 mod right;
 mod speeds;
 mod stalls;

@@ -139,6 +139,29 @@ impl Io<'_> {
         });
     }
 
+    /// Records a part of what was written as one sample, from one time to another.
+    pub(crate) fn sample_written(
+        &mut self,
+        series: Series,
+        x: u64,
+        rep: u32,
+        part: (u64, u64),
+        span: (Time, Time),
+    ) {
+        self.samples.push(Sample {
+            step: self.origin.step,
+            parameter: self.origin.parameter,
+            series,
+            x,
+            rep,
+            timed: Timed::Write,
+            offset: part.0,
+            bytes: part.1,
+            ns: span.1.since(span.0).0,
+            at_ns: span.0.0,
+        });
+    }
+
     /// Returns the processor time that the host has used so far; `None` above a model.
     pub fn host_time(&self) -> Option<Dur> {
         self.device.host_time()

@@ -1,0 +1,268 @@
+//! The reclaim unit by two signals: dips of a stream in order tell its size, and zones of a quarter and of four times the size
+//! must differ as it says.
+
+use super::dips::{self, Dips};
+use super::zones::{self, Zoned};
+use crate::record::Level;
+use crate::robust::size::size;
+use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
+use fathom_stats::isotonic::ascending;
+use fathom_stats::location::median;
+
+/// The smallest and the largest drive that is overwritten, in bytes.
+const DRIVE_MIN: u64 = 64 << 20;
+const DRIVE_MAX: u64 = 64 << 30;
+/// The sizes of zones, in quarters of the unit that the dips show; without dips, in quarters of [`USUAL`].
+const QUARTERS: [u64; 3] = [1, 4, 16];
+const USUAL: u64 = 32 << 20;
+/// The least ratio of the times of the smallest zones and of the stream in order for data to be moved.
+const MOVES: f64 = 1.12;
+/// The largest share of the logarithm of this ratio that is left with zones of twice or four times the unit.
+const LEFT: f64 = 0.4;
+/// The least ratio of the bytes written to the media for small and for large zones, where the drive tells.
+const MEDIA: f64 = 1.05;
+
+pub(crate) struct ReclaimUnit;
+
+/// Returns why the region does not let the question be answered, if so.
+fn unfit(record: &Record) -> Option<Estimate> {
+    let (space, target) = (Space::of(record), &record.meta.target);
+    let whole = space.region == (0..target.capacity_bytes);
+    let is_drive = target.modelled || target.name.starts_with("/dev/");
+    if !(whole && is_drive) {
+        return Some(Estimate::not_identifiable(
+            "only a part of the drive is measured: the free space of the rest is erased as well",
+        ));
+    }
+    if space.level == Level::Quick {
+        return Some(Estimate::inconclusive(format!(
+            "a quick run does not measure it: up to {} would have to be written",
+            size(bound(&space))
+        )));
+    }
+    if !(DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes()) {
+        return Some(Estimate::inconclusive(format!(
+            "the drive has to be overwritten several times, which is done from {} to {}",
+            size(DRIVE_MIN),
+            size(DRIVE_MAX)
+        )));
+    }
+    None
+}
+
+fn bound(space: &Space) -> u64 {
+    dips::bound(space) + QUARTERS.len() as u64 * zones::bound(space)
+}
+
+/// Returns the sizes of zones to write, in bytes, ascending.
+fn sizes(space: &Space, dips: Option<&Dips>) -> Vec<u64> {
+    let most = space.bytes() / zones::ZONES_MIN;
+    let unit = dips.map_or(USUAL, |dips| dips.bytes as u64);
+    let size = |quarters: &u64| space.round_up(unit * quarters / 4);
+    let mut sizes: Vec<u64> = QUARTERS.iter().map(size).collect();
+    // Where four units are too much, two may do.
+    if sizes.last().is_some_and(|last| *last > most) {
+        sizes.pop();
+        sizes.push(space.round_up(2 * unit));
+    }
+    sizes.retain(|bytes| *bytes <= most);
+    sizes
+}
+
+/// The times of zones over those in order.
+#[derive(Clone, Debug, PartialEq)]
+struct Curve {
+    /// The sizes, ascending, with the time of a byte over that in order: never longer for larger zones.
+    slower: Vec<(u64, f64)>,
+    /// The bytes written to the media for each one of the host, of the smallest and of the largest zones.
+    media: Option<[f64; 2]>,
+}
+
+fn curve(record: &Record, dips: Option<&Dips>) -> Option<Curve> {
+    let base = dips::ns_per_byte(record)?;
+    let sizes = sizes(&Space::of(record), dips).into_iter();
+    let zoned: Vec<Zoned> = sizes
+        .map_while(|bytes| zones::zoned(record, bytes))
+        .collect();
+    let time = |zoned: &Zoned| Some(-(median(&zoned.ns_per_byte)? / base).ln());
+    let speeds: Vec<f64> = zoned.iter().map_while(time).collect();
+    let slower = zoned.iter().zip(ascending(&speeds, &[]));
+    let ends = zoned.first().zip(zoned.last());
+    Some(Curve {
+        slower: slower.map(|(z, log)| (z.bytes, (-log).exp())).collect(),
+        media: ends.and_then(|(first, last)| Some([first.media?, last.media?])),
+    })
+}
+
+impl Curve {
+    /// Returns how many times as long the smallest and the largest zones take as a stream in order.
+    fn ends(&self) -> Option<[f64; 2]> {
+        Some([self.slower.first()?.1, self.slower.last()?.1])
+    }
+
+    /// Returns the sizes between which half of the difference is gone.
+    fn settles(&self) -> Option<[u64; 2]> {
+        let [small, _] = self.ends()?;
+        let half = 0.5 * small.ln();
+        let at = self
+            .slower
+            .iter()
+            .position(|(_, times)| times.ln() <= half)?;
+        Some([self.slower.get(at.checked_sub(1)?)?.0, self.slower[at].0])
+    }
+
+    fn told(&self) -> String {
+        let one = |(bytes, times): &(u64, f64)| format!("{times:.2} with {}", size(*bytes));
+        let all: Vec<String> = self.slower.iter().map(one).collect();
+        all.join(", ")
+    }
+}
+
+/// Returns the answer where the dips have no clear period.
+fn without_dips(curve: Option<&Curve>) -> Estimate {
+    let none = "overwrites in order have no dips at even distances";
+    let Some(curve) = curve.filter(|curve| curve.ends().is_some_and(|[small, _]| small >= MOVES))
+    else {
+        return Estimate::inconclusive(format!(
+            "{none}, and zones at random are as fast as the drive in order"
+        ));
+    };
+    match curve.settles() {
+        Some([low, high]) => Estimate::inconclusive(format!(
+            "{none}; the times of zones over those in order ({}) settle from {} to {}, which is no more than its magnitude",
+            curve.told(),
+            size(low),
+            size(high)
+        )),
+        None => Estimate::inconclusive(format!(
+            "{none}; the times of zones over those in order do not settle: {}",
+            curve.told()
+        )),
+    }
+}
+
+fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
+    let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
+    let unit = dips.bytes as u64;
+    let Some([small, large]) = curve.ends() else {
+        return Estimate::inconclusive(format!("{every}, but the drive has too few such zones"));
+    };
+    if small < MOVES {
+        return Estimate::inconclusive(format!(
+            "{every}, but zones of a quarter are about as fast ({small:.2} times as long): the spare flash hides whether data \
+             is moved"
+        ));
+    }
+    let settled = (curve.slower.iter())
+        .any(|(bytes, times)| *bytes > unit && times.ln() <= LEFT * small.ln());
+    if !settled {
+        return Estimate::inconclusive(format!(
+            "{every}, but larger zones do not settle ({}): the dips come from something else, or the drive has too few zones",
+            curve.told()
+        ));
+    }
+    if let Some([first, last]) = curve.media.filter(|[first, last]| first / last < MEDIA) {
+        return Estimate::inconclusive(format!(
+            "{every}, and zones of a quarter take {small:.2} times as long, but the drive's log does not agree: it writes \
+             {first:.2} and {last:.2} bytes to the media for each of the host"
+        ));
+    }
+    let reason = format!(
+        "{every}, for {:.1} ms; zones of a quarter at random take {small:.2} times as long as the drive in order, the largest \
+         ones {large:.2} times",
+        dips.wait_ns / 1e6
+    );
+    let value = |bytes: f64| Value::Bytes(bytes.max(0.0) as u64);
+    let named = Estimate::identified(value(dips.bytes), reason)
+        .between(value(dips.low), value(dips.high))
+        .figure("dip_ns", dips.wait_ns)
+        .figure("dip_share_ratio", dips.share)
+        .figure("small_zone_slower_ratio", small)
+        .figure("large_zone_slower_ratio", large);
+    match curve.media {
+        Some([first, last]) => named
+            .figure("small_zone_media_ratio", first)
+            .figure("large_zone_media_ratio", last),
+        None => named,
+    }
+}
+
+impl Probe for ReclaimUnit {
+    fn bound(&self, space: &Space) -> u64 {
+        let fits = space.level == Level::Full && (DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes());
+        if fits { bound(space) } else { 0 }
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
+        if unfit(session.record()).is_some() || !session.info().trim {
+            return Ok(());
+        }
+        dips::measure(session)?;
+        let dips = dips::dips(session.record());
+        for bytes in sizes(&session.space(), dips.as_ref()) {
+            zones::measure(session, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+        if let Some(unfit) = unfit(record) {
+            return unfit;
+        }
+        if dips::ns_per_byte(record).is_none() {
+            return Estimate::inconclusive(
+                "the drive takes no TRIM, so zones cannot be given back",
+            );
+        }
+        let dips = dips::dips(record);
+        let curve = curve(record, dips.as_ref());
+        match (dips, curve) {
+            (Some(dips), Some(curve)) => with_dips(&dips, &curve),
+            (_, curve) => without_dips(curve.as_ref()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dips() -> Dips {
+        let bytes = (64 << 20) as f64;
+        Dips {
+            bytes,
+            low: 0.99 * bytes,
+            high: 1.01 * bytes,
+            share: 0.1,
+            wait_ns: 5e6,
+        }
+    }
+
+    fn curve(slower: [f64; 3], media: Option<[f64; 2]>) -> Curve {
+        let sizes = [16 << 20, 64 << 20, 256 << 20];
+        Curve {
+            slower: sizes.into_iter().zip(slower).collect(),
+            media,
+        }
+    }
+
+    #[test]
+    fn dips_count_if_zones_agree() {
+        let identified = |slower, media| {
+            with_dips(&dips(), &curve(slower, media)).verdict == crate::Verdict::Identified
+        };
+        assert!(identified([2.0, 1.5, 1.1], None));
+        assert!(identified([2.0, 1.5, 1.1], Some([1.8, 1.1])));
+        // Zones of a quarter are as fast; large ones are as slow; the log says otherwise.
+        assert!(!identified([1.05, 1.0, 1.0], None));
+        assert!(!identified([3.0, 2.8, 2.5], None));
+        assert!(!identified([2.0, 1.5, 1.1], Some([1.2, 1.2])));
+    }
+
+    #[test]
+    fn a_curve_settles_where_half_of_it_is_gone() {
+        let settles = curve([4.0, 1.9, 1.1], None).settles();
+        assert_eq!(settles, Some([16 << 20, 64 << 20]));
+        assert_eq!(curve([4.0, 3.0, 2.5], None).settles(), None);
+    }
+}
