@@ -257,6 +257,10 @@ fn a_trial_names_what_it_changes_and_puts_it_back() {
     schema::check("tune", &found);
     let file = format!("queue/{ATTRIBUTE}: {FOUND} -> {ADVISED}");
     assert!(said.contains(&file), "{said}");
+    assert!(
+        said.contains("A journal in run has the old values"),
+        "{said}"
+    );
     assert!(said.contains("Nothing will be written."), "{said}");
     let applied = &found["applied"];
     assert_eq!(applied["rounds"], 3);

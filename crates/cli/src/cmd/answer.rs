@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::out;
 use fathom_probe::profile::Evidence;
 use fathom_probe::record::Target;
-use fathom_probe::{Cost, Estimate, Method, Parameter, Profile, Unit, Value, Verdict};
+use fathom_probe::{Cost, Estimate, Marks, Method, Parameter, Profile, Unit, Value, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,8 @@ struct Answer<'a> {
     cost: Cost,
     parameters: BTreeMap<Parameter, Answered<'a>>,
     skipped: &'a BTreeMap<Parameter, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    marked: &'a BTreeMap<Parameter, Marks>,
 }
 
 #[derive(Serialize)]
@@ -68,5 +70,6 @@ pub(crate) fn print(profile: &Profile, json: bool, after: &str) -> Result<(), Fa
             .map(|(parameter, estimate)| (*parameter, estimate.into()))
             .collect(),
         skipped: &profile.skipped,
+        marked: &profile.marked,
     })
 }

@@ -323,6 +323,26 @@ fn spare_dir(target: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_probe::Reported;
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_one_line_with_what_can_be_done() {
+        let target = |no_log: Option<&str>| Target {
+            reported: Some(Reported {
+                no_log: no_log.map(str::to_owned),
+                ..Reported::default()
+            }),
+            ..Target::default()
+        };
+        assert_eq!(without_log(&Target::default()), None);
+        assert_eq!(without_log(&target(None)), None);
+        let said = without_log(&target(Some("no permission, so run as root"))).unwrap();
+        assert!(
+            said.contains("so run as root") && said.contains("goes on"),
+            "{said}"
+        );
+        assert!(!said.contains('\n'));
+    }
 
     #[test]
     fn the_spare_directory_is_named_after_the_target() {

@@ -29,7 +29,7 @@ pub(super) fn run(
         out::note("Nothing is to be set: no attribute follows that has another value now.");
         return Ok(None);
     }
-    announce(&wanted, found, drive);
+    announce(&wanted, found, drive, &args.journal);
     // What cannot be changed is told before anything runs.
     let change = QueueChange::prepare(drive, &wanted, &args.journal).map_err(TargetError::from)?;
     let mut opened = open(args, path, &plan)?;
@@ -66,7 +66,7 @@ pub(super) fn run(
 }
 
 /// Names every file that will be changed, with its old and its new value.
-fn announce(wanted: &[Setting], found: &Tuning, drive: &DriveQueue) {
+fn announce(wanted: &[Setting], found: &Tuning, drive: &DriveQueue, journals: &Path) {
     out::note(&format!(
         "These attributes of {} are changed between rounds, for everybody who uses the drive, and put back at the end unless \
          they are better:",
@@ -82,6 +82,11 @@ fn announce(wanted: &[Setting], found: &Tuning, drive: &DriveQueue) {
             setting.value
         ));
     }
+    out::note(&format!(
+        "A journal in {} has the old values until then. Nothing else of the system is changed, and nothing is written to the \
+         drive itself.",
+        out::shown(journals)
+    ));
 }
 
 /// Returns the plan of a run. Jobs that write need a scratch file: this command writes to no drive.
