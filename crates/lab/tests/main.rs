@@ -22,6 +22,7 @@ mod oracle;
 mod play;
 mod presets;
 mod read_only;
+mod reads;
 mod state;
 mod store;
 mod study;

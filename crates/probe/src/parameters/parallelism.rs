@@ -1,6 +1,7 @@
 //! The parallelism of reads: how many parts of the drive serve reads without waiting for each other.
 
 pub(crate) mod collide;
+pub(crate) mod even;
 pub(crate) mod robust;
 pub(crate) mod take;
 mod volumes;
@@ -9,7 +10,7 @@ use crate::about::{Figure, Mark, X};
 use crate::robust::blank::{NOTHING, NOTHING_PAIR};
 use crate::{About, Look, Method, Unit};
 pub(crate) use take::{BELOW, LONG};
-use take::{FIRST, PAIR, SECOND, SOLO};
+use take::{FIRST, PAIR, SECOND, SOLO, TOGETHER};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Count,
@@ -45,6 +46,7 @@ const FIGURES: &[Figure] = &[
                 (SOLO, "One read"),
                 (PAIR, "Two at once"),
                 (LONG, "One of twice the length"),
+                (TOGETHER, "Two of neighbouring blocks at once"),
                 (NOTHING, "One of nothing"),
                 (NOTHING_PAIR, "Two of nothing"),
             ],

@@ -3,6 +3,7 @@
 //! A drive answers a read of a trimmed place without its flash. The difference to a read of data is the time of the flash;
 //! no other pair of accesses shows it without an assumption.
 
+use super::pace::Pace;
 use crate::{Ask, Io, Series, Stop};
 use fathom_base::Dur;
 use std::ops::Range;
@@ -31,6 +32,7 @@ pub(crate) fn measure(
     area: Range<u64>,
     read: u64,
     count: u32,
+    pace: Pace,
 ) -> Result<(), Stop> {
     if !io.info().trim {
         return Ok(());
@@ -39,11 +41,14 @@ pub(crate) fn measure(
     let slots = ((area.end - area.start) / read).max(1);
     for rep in 0..count {
         let [a, b] = [0; 2].map(|_| area.start + io.rng.below(slots) * read);
+        pace.wait(io, 2)?;
         io.read(a, read)?;
         io.read(b, read)?;
+        pace.wait(io, 1)?;
         if let Some(one) = io.serve(&[Ask::read(a, read)], 1)?.first() {
             io.sample_served(NOTHING, read, rep, one);
         }
+        pace.wait(io, 2)?;
         pair(io, [a, b], read, NOTHING_PAIR, read, rep)?;
     }
     io.fill_sequential(area)

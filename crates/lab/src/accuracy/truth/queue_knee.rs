@@ -87,9 +87,7 @@ fn of(spec: &Spec) -> Truth {
         Value::Count(low.floor() as u64),
         Value::Count(high.ceil() as u64),
     )];
-    if last > RISES {
-        return Truth::new(Sight::Hidden, right, "the queue ends before the rate does");
-    }
+    // A limit is reached at some depth, even where the drive itself could serve more.
     if through < 1.1 * peak || spec.thermal.is_some() {
         let why = "a limit or heat changes the rate during the measurement";
         return Truth::new(
@@ -100,6 +98,9 @@ fn of(spec: &Spec) -> Truth {
             )],
             why,
         );
+    }
+    if last > RISES {
+        return Truth::new(Sight::Hidden, right, "the queue ends before the rate does");
     }
     let effect = match last < FLAT && gain > 1.0 + EFFECT_MIN {
         true => 1.0,

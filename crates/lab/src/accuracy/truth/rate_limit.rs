@@ -20,7 +20,7 @@ const BURST_MIN: f64 = 2_048.0;
 pub(super) fn truth(spec: &Spec) -> Truth {
     let limit = spec.limit.as_ref();
     let Some((limit, refill)) = limit.and_then(|l| Some((l, l.operations_per_second?))) else {
-        return Truth::missing();
+        return bytes_as_operations(spec);
     };
     let refill = refill as f64;
     let counted = match limit.operation_size {
@@ -37,7 +37,23 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let other = limit.bandwidth.map_or(f64::MAX, |rate| {
         rate.bytes_per_second() as f64 / SMALL as f64
     });
-    seen(near, burst / counted, refill / counted, fast, other)
+    let mut truth = seen(near, burst / counted, refill / counted, fast, other);
+    if other < refill / counted {
+        truth.right.extend(bytes_as_operations(spec).right);
+    }
+    truth
+}
+
+/// A limit of bytes bounds small reads as well, and reads of one length cannot tell which of the two it is.
+fn bytes_as_operations(spec: &Spec) -> Truth {
+    let Some(rate) = spec.limit.as_ref().and_then(|limit| limit.bandwidth) else {
+        return Truth::missing();
+    };
+    let read = SMALL.max(spec.host.logical_block.0);
+    let refill = rate.bytes_per_second() as f64 / read as f64;
+    let [low, high] = [0.98, 1.02].map(|by| Value::PerSecond(refill * by));
+    let why = "a limit of bytes bounds small reads";
+    Truth::new(Sight::Faint, vec![Right::Between(low, high)], why)
 }
 
 /// Returns the truth of a limit of `refill` reads a second with a burst, on a drive that could do `fast`, beside another

@@ -12,9 +12,10 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The length of a read, in bytes, and of the part of a drive that is read.
 const READ: u64 = 4096;
 const SPAN: u64 = 2 << 30;
-/// The simulated reads for each place in the queue, and in addition.
+/// The simulated reads for each place in the queue, and in addition: it takes a while until some stations have longer queues
+/// than others.
 const EACH: usize = 20;
-const MORE: usize = 1500;
+const MORE: usize = 6000;
 
 /// The resources of the reads of a drive. Times are in nanoseconds.
 pub(super) struct Reads<'a> {
@@ -132,12 +133,9 @@ fn in_memory(spec: &Spec, bytes: u64, span: u64) -> f64 {
     ((kept + written) as f64 / span as f64).min(1.0)
 }
 
-/// Returns the probability that the map of a random read is not in memory.
+/// Returns the probability that the map of a random read is in no memory, neither in the drive's nor in the host's.
 fn unmapped(spec: &Spec, span: u64) -> f64 {
-    match spec.mapping.map_cache {
-        Some(cache) => (1.0 - super::map_reach::reach(spec, cache.0) as f64 / span as f64).max(0.0),
-        None => 0.0,
-    }
+    super::map_reach::known(spec).map_or(0.0, |known| (1.0 - known as f64 / span as f64).max(0.0))
 }
 
 /// What a station reads: a part of a read, of so many bytes, or the page of the map with this number.

@@ -1,9 +1,9 @@
 //! The steps that take the samples of the fast cache.
 
 use super::curve::{Drop, Piece, drop};
-use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HOT};
 use crate::record::{Level, Timed};
-use crate::{Io, Parameter, Series, Session, Space, Stop};
+use crate::{Ask, Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;
 use std::ops::Range;
 
@@ -36,6 +36,9 @@ const CHECKED: usize = 8;
 /// The reads of slow pieces, and their length.
 const READS: u32 = 24;
 const READ: u64 = 1 << 20;
+/// The small reads of data in the cache and of data elsewhere, and their length.
+const SMALL_READS: u32 = 200;
+const SMALL: u64 = 4096;
 /// The bytes that memory may take which a flush does not empty, if the drive reports no volatile cache.
 const PROTECTED: u64 = 64 << 20;
 
@@ -90,9 +93,9 @@ impl Layout {
     }
 
     /// Returns the most that is written: the first fill with one before it on a drive without TRIM, one for each pause, one
-    /// to tell a cache from heat, and one that leaves the region full.
+    /// to tell a cache from heat, one to read it, and one that leaves the region full.
     pub(super) fn bound(&self) -> u64 {
-        let fills = 3 + self.pauses().len() as u64 + u64::from(self.level == Level::Full);
+        let fills = 4 + self.pauses().len() as u64 + u64::from(self.level == Level::Full);
         fills * self.bytes()
     }
 }
@@ -238,6 +241,39 @@ pub(super) fn short(session: &mut Session<'_>, layout: &Layout, size: u64) -> Re
     })
 }
 
+/// Writes a half of the cache on an empty drive, and reads small pieces of it, one at a time.
+pub(super) fn inside(session: &mut Session<'_>, layout: &Layout, size: u64) -> Result<(), Stop> {
+    session.step(PARAMETER, "inside", |io| {
+        empty(io, layout, layout.settle())?;
+        let start = layout.region.start;
+        let half = (size / 2).min(layout.bytes()) / layout.piece * layout.piece;
+        let len = half.max(layout.piece);
+        io.fill_sequential(start..start + len)?;
+        // What was written last may lie in memory that a flush does not empty.
+        small(
+            io,
+            start..start + len - layout.memory.min(len / 2),
+            READ_FAST,
+        )
+    })
+}
+
+/// Reads small pieces at random places of a range, each for the third time: its entry of the map is at hand, and an entry
+/// that had to leave for it is written back.
+fn small(io: &mut Io<'_>, range: Range<u64>, series: Series) -> Result<(), Stop> {
+    let block = u64::from(io.info().logical_block_bytes).max(1);
+    let len = SMALL.next_multiple_of(block);
+    for rep in 0..SMALL_READS {
+        let at = range.start + io.rng.below(((range.end - range.start) / len).max(1)) * len;
+        io.read(at, len)?;
+        io.read(at, len)?;
+        if let Some(one) = io.serve(&[Ask::read(at, len)], 1)?.first() {
+            io.sample_served(series, len, rep, one);
+        }
+    }
+    Ok(())
+}
+
 /// Fills the drive to a half and to nine tenths, and measures from there on. Leaves the region full.
 pub(super) fn filled(session: &mut Session<'_>, layout: &Layout) -> Result<(), Stop> {
     session.step(PARAMETER, "filled", |io| {
@@ -250,8 +286,11 @@ pub(super) fn filled(session: &mut Session<'_>, layout: &Layout) -> Result<(), S
             io.idle(layout.settle())?;
             fill(io, layout, at(50)..at(90), HALF, false)?;
             io.idle(layout.settle())?;
-            return fill(io, layout, at(90)..end, NEARLY, false).map(|_| ());
+            fill(io, layout, at(90)..end, NEARLY, false)?;
+        } else {
+            io.fill_sequential(at(50)..end)?;
         }
-        io.fill_sequential(at(50)..end)
+        // A cache holds at most what was written first or last.
+        small(io, at(40)..at(80), READ_FULL)
     })
 }

@@ -5,12 +5,17 @@
 //! must come again after as many bytes once the drive has rested, also from another address on. Heat and a limit of bytes in
 //! front of a volume drop as well, and also slow down reads; if reads of the slow pieces are faster after a pause, the drive
 //! is trimmed and filled again at once: a cache is then empty, and a hot drive still hot.
+//!
+//! The second signal: one bit per cell is read faster than several. A drive whose memory is smaller than a page programs pages
+//! in part, uses up its erased blocks after a part of its capacity, and collects from then on: its speed drops after as many
+//! bytes again and again, but what was written before the drop is read no faster than other data.
 
 use super::curve::{Drop, Piece, drop, recovery};
 use super::measure::{
-    EMPTY_STEP, Layout, PARAMETER, SHORT_STEP, again, again_step, filled, first, seconds, short,
+    EMPTY_STEP, Layout, PARAMETER, SHORT_STEP, again, again_step, filled, first, inside, seconds,
+    short,
 };
-use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_HOT};
+use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HOT};
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::{size, time};
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
@@ -19,6 +24,8 @@ use fathom_stats::separate::{Decision, separate};
 /// The confidence and the relative difference from which reads count as faster after a pause.
 const CONFIDENCE: f64 = 0.99;
 const FASTER: f64 = 0.1;
+/// The relative difference from which small reads of the cache count as faster.
+const READ_FASTER: f64 = 0.02;
 /// The share of the drive that the region has at least for *absent*.
 const WHOLE: f64 = 0.9;
 
@@ -43,6 +50,16 @@ fn reads_recover(record: &Record) -> bool {
     let of = |series| times(record, PARAMETER, EMPTY_STEP, series);
     let compared = separate(&of(READ_HOT), &of(READ_COOL), CONFIDENCE, FASTER);
     compared.is_some_and(|c| c.decision == Decision::Greater && c.ratio > 1.0 + FASTER)
+}
+
+/// Returns true if small reads of what was written before the drop are not faster than those of a full drive.
+fn read_alike(record: &Record) -> bool {
+    let of = |series| -> Vec<f64> {
+        let samples = record.series(PARAMETER, series);
+        samples.map(|s| s.ns as f64).collect()
+    };
+    let compared = separate(&of(READ_FULL), &of(READ_FAST), CONFIDENCE, READ_FASTER);
+    compared.is_some_and(|c| c.decision != Decision::Greater)
 }
 
 /// Returns how many of the fills that were made again dropped after as many bytes, and how many there are.
@@ -131,6 +148,12 @@ fn with_drop(record: &Record, layout: &Layout, found: &Drop) -> Estimate {
             "writes in sequence drop ({speeds}), but only {same} of {made} fills after a rest drop after as many bytes"
         ));
     }
+    if read_alike(record) {
+        return Estimate::not_identifiable(format!(
+            "writes in sequence drop ({speeds}), but small reads of what was written before the drop take as long as others: it \
+             lies in blocks of the same kind, and a drive that has used up its erased blocks slows down as well"
+        ));
+    }
     let back = given_back(record, layout, found);
     let again = match recovery(&back) {
         Some(seconds) => format!(
@@ -176,6 +199,7 @@ impl Probe for FastCache {
         if reads_recover(session.record()) {
             short(session, &layout, drop.bytes as u64)?;
         }
+        inside(session, &layout, drop.bytes as u64)?;
         filled(session, &layout)
     }
 

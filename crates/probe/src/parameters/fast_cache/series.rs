@@ -18,3 +18,7 @@ pub(super) const NEARLY: Series = Series::new("nearly_full");
 /// Reads of the slow pieces at once, and after a pause.
 pub(super) const READ_HOT: Series = Series::new("read_hot");
 pub(super) const READ_COOL: Series = Series::new("read_cool");
+
+/// Small reads of data in the cache, and of data on a full drive.
+pub(super) const READ_FAST: Series = Series::new("read_in_cache");
+pub(super) const READ_FULL: Series = Series::new("read_when_full");

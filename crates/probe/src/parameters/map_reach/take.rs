@@ -1,8 +1,11 @@
 //! The steps that take the samples of the map's reach: random reads over spans of growing length.
 
+use crate::parameters::parallelism::even;
+use crate::parameters::parallelism::take::Manner;
 use crate::robust::blank;
+use crate::robust::pace::Pace;
 use crate::robust::prepare::prepare;
-use crate::{Ask, Io, Level, Parameter, Series, Session, Space, Stop};
+use crate::{Ask, Io, Level, Parameter, Record, Series, Session, Space, Stop};
 use std::ops::Range;
 
 /// A read at a random place of the span `x`.
@@ -43,14 +46,26 @@ pub(crate) fn filled(space: &Space) -> Range<u64> {
 /// The bytes that are written apart from the shared preparation.
 pub(crate) fn written(space: &Space) -> u64 {
     let filled = filled(space);
-    let area = blank::area(&filled, space.block_bytes);
+    let area = blank_area(&filled, space);
     (filled.end - filled.start - space.span()) + (area.end - area.start)
 }
 
+/// Returns the area that is trimmed and written again: at the end of the filled part. At its start the area, which a fast
+/// cache takes, would make short spans faster.
+fn blank_area(filled: &Range<u64>, space: &Space) -> Range<u64> {
+    let area = blank::area(filled, space.block_bytes);
+    filled.end - (area.end - area.start)..filled.end
+}
+
+/// Returns the part of the region whose spans are read: where lone reads take equally long, because a fast cache may hold
+/// what was written first or last, and its reads are shorter.
+fn part(record: &Record, space: &Space) -> Range<u64> {
+    even::part(record, PARAMETER, filled(space), space.block_bytes)
+}
+
 /// Returns the spans: the whole, and halves of it down to the shortest.
-pub(crate) fn spans(space: &Space) -> Vec<u64> {
-    let filled = filled(space);
-    let all = std::iter::successors(Some(filled.end - filled.start), |span| Some(span / 2));
+fn spans(part: &Range<u64>, space: &Space) -> Vec<u64> {
+    let all = std::iter::successors(Some(part.end - part.start), |span| Some(span / 2));
     let whole = |span: u64| span / space.block_bytes * space.block_bytes;
     let mut spans: Vec<u64> = all
         .take_while(|span| *span >= SPAN_MIN)
@@ -69,26 +84,33 @@ pub(crate) fn prepared(session: &mut Session<'_>) -> Result<(), Stop> {
     if from < filled.end && !session.read_only() {
         session.step(PARAMETER, "fill", |io| io.fill_sequential(from..filled.end))?;
     }
-    if session.read_only() {
-        return Ok(());
+    if !session.read_only() {
+        let area = blank_area(&filled, &space);
+        let read = READ.next_multiple_of(space.block_bytes);
+        session.step(PARAMETER, "nothing", |io| {
+            blank::measure(io, area, read, BLANKS, Pace::default())
+        })?;
     }
-    let area = blank::area(&filled, space.block_bytes);
-    let read = READ.next_multiple_of(space.block_bytes);
-    session.step(PARAMETER, "nothing", |io| {
-        blank::measure(io, area, read, BLANKS)
-    })
+    let manner = Manner {
+        of: PARAMETER,
+        part: filled,
+        mapped: true,
+        pace: Pace::default(),
+    };
+    even::look(session, &manner)
 }
 
 /// Reads over every span, in rounds. A span follows the half of it, whose map is in memory already if it fits: so a round
 /// reads the whole only once. What changes with time and not with the span differs between the rounds.
 pub(crate) fn sweep(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();
-    let start = filled(&space).start;
+    let part = part(session.record(), &space);
+    let start = part.start;
     let reads = READS[usize::from(space.level == Level::Full)];
     for round in 0..ROUNDS {
         session.step(PARAMETER, &format!("spans, round {round}"), |io| {
             let mut from = start;
-            for span in spans(&space) {
+            for span in spans(&part, &space) {
                 in_order(io, from..start + span)?;
                 from = start + span;
                 at_random(
@@ -108,7 +130,7 @@ pub(crate) fn sweep(session: &mut Session<'_>) -> Result<(), Stop> {
 /// the region fast, such as data in a fast cache, is not there.
 pub(crate) fn elsewhere(session: &mut Session<'_>, span: u64) -> Result<(), Stop> {
     let space = session.space();
-    let filled = filled(&space);
+    let filled = part(session.record(), &space);
     let read = READ.next_multiple_of(space.block_bytes);
     let span = (span / read * read).max(read);
     session.step(PARAMETER, "elsewhere", |io| {
@@ -128,11 +150,13 @@ pub(crate) fn elsewhere(session: &mut Session<'_>, span: u64) -> Result<(), Stop
     })
 }
 
-/// Reads a range in order, which brings as much of its map into memory as fits.
+/// Reads a range in order, which brings as much of its map into memory as fits. Each piece is read twice: a memory in two
+/// segments (segmented LRU) keeps what was asked for twice, and would else keep half of what it held before.
 fn in_order(io: &mut Io<'_>, range: Range<u64>) -> Result<(), Stop> {
     let mut at = range.start;
     while at < range.end {
         let len = WARM.min(range.end - at);
+        io.read(at, len)?;
         io.read(at, len)?;
         at += len;
     }

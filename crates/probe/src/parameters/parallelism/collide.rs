@@ -7,17 +7,21 @@
 //! the two, corrected by the shares of either distribution above it (Rogan and Gladen, "Estimating prevalence from the
 //! results of a screening test", American Journal of Epidemiology 107(1), 1978).
 
-use super::take::{LONG, PAIR, SOLO};
+use super::take::{FIRST, LONG, PAIR, SECOND, SOLO, TOGETHER};
 use crate::robust::blank::{NOTHING, NOTHING_PAIR};
-use crate::{Parameter, Record, Series};
+use crate::robust::pace;
+use crate::{Parameter, Record, Sample, Series};
 use fathom_base::Rng;
 use fathom_stats::location::{median, quantile};
+use std::collections::BTreeMap;
 
 /// The simulated pairs, and the random stream that makes them.
 const SIMULATED: usize = 20_000;
 const STREAM: u64 = 0x7061_6972;
 /// The least difference between the shares above the threshold with and without collision.
 const POWER_MIN: f64 = 0.35;
+/// The ratio of a second read to a first one below which something of the first was kept.
+pub(super) const KEPT: f64 = 0.93;
 /// The least time of the flash, as a share of the time of a read.
 const FLASH_MIN: f64 = 0.08;
 
@@ -56,14 +60,76 @@ pub(crate) enum Blind {
     Noise,
 }
 
+/// Returns the samples of a series of a parameter that no limit delayed.
+fn samples(record: &Record, of: Parameter, series: Series) -> impl Iterator<Item = &Sample> {
+    let since = pace::since(record, of);
+    record.series(of, series).filter(move |s| s.step >= since)
+}
+
 /// Returns the times of a series of a parameter.
 pub(crate) fn times(record: &Record, of: Parameter, series: Series) -> Vec<f64> {
-    record.series(of, series).map(|s| s.ns as f64).collect()
+    samples(record, of, series).map(|s| s.ns as f64).collect()
+}
+
+/// Returns the times of a series with their places.
+pub(super) fn times_by_place(record: &Record, of: Parameter, series: Series) -> Vec<(u64, f64)> {
+    samples(record, of, series)
+        .map(|s| (s.offset, s.ns as f64))
+        .collect()
+}
+
+/// Returns the times of a series by their sizes.
+pub(crate) fn by_size(record: &Record, of: Parameter, series: Series) -> BTreeMap<u64, Vec<f64>> {
+    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for sample in samples(record, of, series) {
+        all.entry(sample.x).or_default().push(sample.ns as f64);
+    }
+    all
+}
+
+/// What reads take without the flash: alone, and two at once.
+struct Blank {
+    alone: Vec<f64>,
+    two: Vec<f64>,
+}
+
+/// Returns what reads take without the flash. A stripe's reads of nothing are those of the parallelism.
+fn blank(record: &Record, of: Parameter) -> Option<Blank> {
+    let measured = [of, Parameter::Parallelism].map(|of| Blank {
+        alone: times(record, of, NOTHING),
+        two: times(record, of, NOTHING_PAIR),
+    });
+    let measured = measured.into_iter().find(|blank| !blank.alone.is_empty());
+    measured.or_else(|| derived(record, of))
+}
+
+/// Derives what reads take without the flash on a drive that shows no reads of nothing. Of two reads of one page, which
+/// surely collide, the second waits for as long as the flash takes. Nothing is known if memory may answer the second: then
+/// it answers a read that is made again, too.
+fn derived(record: &Record, of: Parameter) -> Option<Blank> {
+    let typical = |series| median(&times(record, of, series));
+    let solos = times(record, of, SOLO);
+    let (solo, together) = (median(&solos)?, typical(TOGETHER)?);
+    let flash = together - solo;
+    let kept = typical(SECOND)? < KEPT * typical(FIRST)?;
+    if kept || flash < FLASH_MIN * solo {
+        return None;
+    }
+    // Most of the faster half of random pairs do not collide.
+    let host = (quantile(&times(record, of, PAIR), 0.25)? - solo).max(0.0);
+    let alone: Vec<f64> = solos.iter().map(|ns| (ns - flash).max(1.0)).collect();
+    let two = alone.iter().map(|ns| ns + host).collect();
+    Some(Blank { alone, two })
+}
+
+/// Returns the time below which a read is one without the flash: nine in ten are.
+pub(crate) fn without_flash(record: &Record, of: Parameter, share: f64) -> Option<f64> {
+    quantile(&blank(record, of)?.alone, share)
 }
 
 /// Returns the median time of the flash in a read, in nanoseconds; `None` if it is too short to matter.
 pub(crate) fn flash_ns(record: &Record, of: Parameter) -> Option<f64> {
-    let nothing = times(record, of, NOTHING);
+    let nothing = blank(record, of)?.alone;
     let near = 1.05 * quantile(&nothing, 0.9)?;
     let slow: Vec<f64> = times(record, of, SOLO)
         .into_iter()
@@ -75,12 +141,12 @@ pub(crate) fn flash_ns(record: &Record, of: Parameter) -> Option<f64> {
 
 /// Returns what is known of pairs.
 pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
-    let [nothing, two, solos] =
-        [NOTHING, NOTHING_PAIR, SOLO].map(|series| times(record, of, series));
-    let (Some(nothing), Some(two)) = (median(&nothing), median(&two)) else {
+    let solos = times(record, of, SOLO);
+    let blank = blank(record, of).ok_or(Blind::NoBlank)?;
+    let (Some(nothing), Some(two)) = (median(&blank.alone), median(&blank.two)) else {
         return Err(Blind::NoBlank);
     };
-    let near = quantile(&times(record, of, NOTHING), 0.9).unwrap_or(nothing);
+    let near = quantile(&blank.alone, 0.9).unwrap_or(nothing);
     // Memory may answer most reads of a small drive: the flash shows in the others.
     let slow: Vec<f64> = solos
         .iter()

@@ -8,23 +8,23 @@
 //! reads of nothing. Where the controller or the link takes as long for each read as the flash, no two reads meet there, and
 //! the parallelism is not identifiable.
 
-use super::collide::{Blind, Pairs, pairs, random, times};
+use super::collide::{Blind, KEPT, Pairs, pairs, random, times, without_flash};
 use super::take;
-use super::take::{FIRST, SECOND};
-use crate::robust::blank::NOTHING;
+use super::take::{FIRST, Manner, SECOND};
+use crate::robust::pace::{Pace, paced};
 use crate::robust::prepare::prepare;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
-use fathom_stats::location::{median, quantile};
 
 const PARAMETER: Parameter = Parameter::Parallelism;
 /// The standard errors of a 95 % interval.
 const WIDE: f64 = 1.96;
 /// The share of the number within which it must be known.
 const KNOWN: f64 = 0.1;
+/// The standard errors by which more second reads must be faster than slower, and their least share.
+const SIGNS: f64 = 3.0;
+const MAPPED: f64 = 0.08;
 /// The share of colliding pairs from which on all collide.
 const ALL: f64 = 0.85;
-/// The ratio of a second read to a first one below which something of the first was kept.
-const KEPT: f64 = 0.93;
 
 pub(crate) struct Parallelism;
 
@@ -54,15 +54,19 @@ fn settled(number: &Number) -> bool {
     width < 0.9 || width < 2.0 * KNOWN * number.at
 }
 
-/// Returns true if a second read of a place is faster than the first, but slower than a read of nothing: an entry of the map
-/// was kept, and no data.
+/// Returns true if second reads of places are faster than the first, but slower than reads of nothing: entries of the map
+/// were kept, and no data. Some are enough, because the map of a part of the places may be in memory already.
 pub(crate) fn mapped(record: &Record, of: Parameter) -> bool {
-    let [first, second, nothing] = [FIRST, SECOND, NOTHING].map(|series| times(record, of, series));
-    let (Some(first), Some(second)) = (median(&first), median(&second)) else {
+    let [first, second] = [FIRST, SECOND].map(|series| times(record, of, series));
+    let Some(high) = without_flash(record, of, 0.9) else {
         return false;
     };
-    let high = quantile(&nothing, 0.9).unwrap_or(0.0);
-    second < KEPT * first && second > 1.05 * high && high > 0.0
+    let both = || first.iter().zip(&second);
+    let faster = both().filter(|(a, b)| **b < KEPT * **a && **b > 1.05 * high);
+    let slower = both().filter(|(a, b)| **a < KEPT * **b);
+    // Noise makes as many slower as faster (McNemar 1947).
+    let (faster, slower) = (faster.count() as f64, slower.count() as f64);
+    faster >= slower + SIGNS * (faster + slower).sqrt() && faster >= MAPPED * first.len() as f64
 }
 
 impl Probe for Parallelism {
@@ -75,23 +79,7 @@ impl Probe for Parallelism {
             return Ok(());
         }
         prepare(session, PARAMETER)?;
-        if !session.read_only() {
-            take::nothing(session, PARAMETER)?;
-        }
-        take::again(session, PARAMETER)?;
-        let mapped = mapped(session.record(), PARAMETER);
-        for round in 0..take::rounds(session.space().level) {
-            take::round(session, PARAMETER, round, mapped)?;
-            let known = match pairs(session.record(), PARAMETER) {
-                Ok(pairs) => number(session.record(), &pairs).is_some_and(|n| settled(&n)),
-                // Further pairs do not help.
-                Err(_) => round > 0,
-            };
-            if known || take::long(session) {
-                break;
-            }
-        }
-        Ok(())
+        paced(session, PARAMETER, measure)
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
@@ -105,11 +93,37 @@ impl Probe for Parallelism {
     }
 }
 
+fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
+    if !session.read_only() {
+        take::nothing(session, PARAMETER, pace)?;
+    }
+    take::again(session, PARAMETER, pace)?;
+    let manner = Manner {
+        of: PARAMETER,
+        part: take::part(&session.space()),
+        mapped: mapped(session.record(), PARAMETER),
+        pace,
+    };
+    for round in 0..take::rounds(session.space().level) {
+        take::round(session, &manner, round)?;
+        let known = match pairs(session.record(), PARAMETER) {
+            Ok(pairs) => number(session.record(), &pairs).is_some_and(|n| settled(&n)),
+            // Further pairs do not help.
+            Err(_) => round > 0,
+        };
+        if known || take::long(session, &manner) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the answer where pairs tell nothing.
 pub(crate) fn blinded(blind: Blind) -> Estimate {
     match blind {
         Blind::NoBlank => Estimate::inconclusive(
-            "the time of the flash is not known: the drive has no TRIM, or the run is read-only",
+            "the time of the flash is not known: the drive has no TRIM, or the run is read-only, and two reads of one page do not wait \
+             for each other",
         ),
         Blind::NoFlash => Estimate::not_identifiable(
             "reads of data take hardly longer than reads of a trimmed place, so that no waiting for the flash can show",

@@ -26,9 +26,10 @@ const ALONES: u32 = 48;
 /// The rounds of the sweep.
 const ROUNDS: [u32; 2] = [5, 9];
 /// A closed loop has this many requests for each place in the queue, beside those that fill and empty it, and at least so
-/// many; and no more than a lone reader makes in `LOOP` for each place in the queue, though never too few.
+/// many at each level: a loop begins with its requests spread evenly over the dies and is faster at first, until some of them
+/// have longer queues than others. It has no more than a lone reader makes in `LOOP` for each place in the queue, though never too few.
 const EACH: u64 = 8;
-const LEAST: u64 = 256;
+const LEAST: [u64; 2] = [256, 2048];
 const LOOP: Dur = Dur::ms(100);
 const FEW: u64 = 4;
 /// The requests of the loop at the knee, and of an open loop.
@@ -97,10 +98,10 @@ pub(crate) fn alone(session: &mut Session<'_>) -> Result<(), Stop> {
 }
 
 /// Returns how many requests a closed loop has.
-pub(crate) fn count(depth: u32, alone_ns: f64) -> u64 {
+pub(crate) fn count(depth: u32, alone_ns: f64, level: Level) -> u64 {
     let depth = u64::from(depth);
     let in_time = (LOOP.0 as f64 / alone_ns.max(1.0)) as u64;
-    let wanted = (EACH * depth).max(LEAST);
+    let wanted = (EACH * depth).max(LEAST[usize::from(level == Level::Full)]);
     2 * depth + wanted.min((in_time * depth).max(FEW * depth).max(FEW))
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn sweep(
         let mut order = depths.to_vec();
         io.rng.shuffle(&mut order);
         for depth in order {
-            let asks = places(io, &space, count(depth, alone_ns));
+            let asks = places(io, &space, count(depth, alone_ns, space.level));
             let served = closed(io, &asks, depth, round)?;
             io.sample_rate(CLOSED, u64::from(depth), round, &served, depth);
         }
@@ -198,7 +199,7 @@ pub(crate) fn open(
 
 #[cfg(test)]
 mod tests {
-    use super::{between, count, depths};
+    use super::{Level, between, count, depths};
 
     #[test]
     fn depths_end_with_the_deepest_queue() {
@@ -213,11 +214,14 @@ mod tests {
 
     #[test]
     fn a_loop_is_long_against_its_queue_and_short_on_a_slow_drive() {
-        assert_eq!(count(1, 100_000.0), 2 + 256);
-        assert_eq!(count(1024, 100_000.0), 10 * 1024);
+        let quick = |depth, ns| count(depth, ns, Level::Quick);
+        assert_eq!(quick(1, 100_000.0), 2 + 256);
+        assert_eq!(quick(1024, 100_000.0), 10 * 1024);
+        assert_eq!(count(32, 100_000.0, Level::Full), 64 + 2048);
         // At 10 ms a read ten in 100 ms, for each place in the queue.
-        assert_eq!(count(1, 1e7), 12);
-        assert_eq!(count(32, 1e7), 64 + 256);
-        assert_eq!(count(32, 1e9), 64 + 128);
+        assert_eq!(quick(1, 1e7), 12);
+        assert_eq!(quick(32, 1e7), 64 + 256);
+        assert_eq!(count(32, 1e7, Level::Full), 64 + 320);
+        assert_eq!(quick(32, 1e9), 64 + 128);
     }
 }

@@ -32,6 +32,10 @@ pub(super) const PAUSES: [(Series, Dur); 2] =
 const BATCHES_AFTER: u32 = 400;
 /// A run of batches ends when the level has been this low for so many batches: the bucket is empty.
 const ENDS: (f64, usize) = (0.7, 24);
+/// The pause before the first run, at each level: what was read before has emptied the buckets.
+const REST: [Dur; 2] = [Dur::ms(6_000), Dur::ms(40_000)];
+/// The time for which the first run goes on after a drop, at each level: a second limit with a larger bucket may follow.
+const ON: [Dur; 2] = [Dur::ms(2_000), Dur::ms(20_000)];
 
 pub(super) fn name(series: Series) -> String {
     format!("run {series}")
@@ -47,9 +51,14 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind, series: Series) -> Resu
         (None, Level::Full) => (2_000, Dur::ms(120_000)),
     };
     session.step(kind.parameter, &name(series), |io| {
-        if let Some((_, pause)) = pause {
-            io.idle(*pause)?;
-        }
+        let level = usize::from(space.level == Level::Full);
+        io.idle(pause.map_or(REST[level], |(_, pause)| *pause))?;
+        let on = if pause.is_some() {
+            Dur::ZERO
+        } else {
+            ON[level]
+        };
+        let mut ends = time;
         let began = io.now();
         let mut took: Vec<u64> = Vec::new();
         for rep in 0..batches {
@@ -59,7 +68,10 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind, series: Series) -> Resu
             io.serve(&asks, DEPTH)?;
             io.sample_since(&mark, Timed::Read, series, elapsed.0, rep);
             took.push(io.now().since(began).0 - elapsed.0);
-            if elapsed > time || dropped(&took) {
+            if ends == time && dropped(&took) {
+                ends = time.min(elapsed + on);
+            }
+            if elapsed >= ends {
                 break;
             }
         }

@@ -11,17 +11,22 @@
 
 use super::take;
 use super::take::STRADDLE;
-use crate::parameters::parallelism::collide::{Blind, Pairs, flash_ns, pairs, random, times};
+use crate::parameters::parallelism::collide::{
+    Blind, Pairs, by_size, flash_ns, pairs, random, times,
+};
 use crate::parameters::parallelism::robust::{blinded, mapped};
-use crate::parameters::parallelism::{LONG, take as reads};
-use crate::parameters::stripe_unit::robust::{explains, gcd, line, look_again, share, smallest};
+use crate::parameters::parallelism::take::{self as reads, Manner};
+use crate::parameters::parallelism::{LONG, even};
+use crate::parameters::stripe_unit::robust::{
+    explains, gcd, inside, line, look_again, shares, smallest,
+};
 use crate::parameters::stripe_unit::take::{self as stripes, Near, ROUNDS};
-use crate::parameters::stripe_unit::{INSIDE, SIDES};
+use crate::robust::pace::{Pace, paced};
 use crate::robust::prepare::prepare;
-use crate::robust::samples::{at, sizes};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::location::median;
+use std::ops::Range;
 
 const PARAMETER: Parameter = Parameter::ReadUnit;
 /// The share of slow reads across a unit's end, and the share that remains if there is none; less so many errors.
@@ -30,9 +35,10 @@ const NONE: f64 = 0.15;
 const ERRORS: f64 = 2.5;
 /// The sizes below a unit that may have slow reads without reason.
 const ODD_MAX: u32 = 2;
-/// The share of colliding pairs at the ends of a stripe, and within it.
+/// The share of colliding pairs at the ends of a stripe, and within it. Folding and collection put pages together anew, and
+/// split some between two of their mapped units: those parts lie on two dies.
 const FREE: f64 = 0.12;
-const WITHIN: f64 = 0.8;
+const WITHIN: f64 = 0.6;
 /// The share of colliding random pairs from which on the drive reads one place at a time.
 const ALL: f64 = 0.85;
 
@@ -48,14 +54,15 @@ fn slow(record: &Record, flash: f64, size: u64) -> Option<(f64, f64)> {
         count as f64 / times.len().max(1) as f64
     };
     let (usual, two) = (above(&long, 0.0), above(&long, flash));
-    let seen = at(record, PARAMETER, STRADDLE, size);
+    let all = by_size(record, PARAMETER, STRADDLE);
+    let seen = all.get(&size)?;
     let (count, power) = (seen.len() as f64, two - usual);
     if count < 4.0 || power < 0.3 {
         return None;
     }
-    let smooth = (above(&seen, 0.0) * count + 2.0) / (count + 4.0);
+    let smooth = (above(seen, 0.0) * count + 2.0) / (count + 4.0);
     let error = (smooth * (1.0 - smooth) / (count + 4.0)).sqrt();
-    Some(((above(&seen, 0.0) - usual) / power, error / power))
+    Some(((above(seen, 0.0) - usual) / power, error / power))
 }
 
 /// Returns the smallest size at whose odd multiples most reads are slow.
@@ -63,25 +70,35 @@ fn page(record: &Record, flash: f64) -> Option<u64> {
     let is_slow = |size: &u64| {
         slow(record, flash, *size).is_some_and(|(share, e)| share - ERRORS * e > SLOW - NONE)
     };
-    let mut all = sizes(record, PARAMETER, STRADDLE).into_iter();
+    let mut all = by_size(record, PARAMETER, STRADDLE).into_keys();
     all.find(|size| {
         is_slow(size) && slow(record, flash, *size).is_some_and(|(share, _)| share > SLOW)
     })
 }
 
-/// What is known of pairs, with the host's part left out where it hides only collisions and not the length of a read.
+/// Returns how neighbouring places are read.
 fn near(record: &Record, space: &Space) -> Near {
     Near {
-        of: PARAMETER,
-        area: take::AREA.min(space.span()) / space.block_bytes * space.block_bytes,
+        manner: Manner {
+            of: PARAMETER,
+            part: even::part(record, PARAMETER, filled(space), space.block_bytes),
+            mapped: mapped(record, PARAMETER),
+            pace: Pace::of(record, PARAMETER),
+        },
+        origin: space.region.start,
         apart: line(record, PARAMETER),
-        mapped: mapped(record, PARAMETER),
     }
+}
+
+/// The part of the region that is written in order.
+fn filled(space: &Space) -> Range<u64> {
+    let area = take::AREA.min(space.span()) / space.block_bytes * space.block_bytes;
+    space.region.start..space.region.start + area
 }
 
 impl Probe for ReadUnit {
     fn bound(&self, space: &Space) -> u64 {
-        take::AREA.min(space.span()) + reads::written(space)
+        2 * take::AREA.min(space.span()) + reads::written(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
@@ -89,42 +106,7 @@ impl Probe for ReadUnit {
         if session.read_only() {
             return Err(Stop::ReadOnly);
         }
-        reads::nothing(session, PARAMETER)?;
-        reads::again(session, PARAMETER)?;
-        let mapped = mapped(session.record(), PARAMETER);
-        for round in 0..2 {
-            reads::round(session, PARAMETER, round, mapped)?;
-        }
-        let Some(flash) = flash_ns(session.record(), PARAMETER) else {
-            return Ok(());
-        };
-        let pairs = pairs(session.record(), PARAMETER);
-        let space = session.space();
-        let near = near(session.record(), &space);
-        stripes::fill(session, PARAMETER, near.area)?;
-        let most = take::UNIT_MAX.min(near.area / stripes::PLACES);
-        let block = space.block_bytes;
-        let (straddled, sided) = (
-            stripes::sizes(most, block, block),
-            stripes::sizes(most, block, near.apart),
-        );
-        let parts = |pairs: &Pairs| {
-            random(session.record(), PARAMETER, pairs).is_some_and(|(share, ..)| share < ALL)
-        };
-        let together = session.info().queue_depth > 1 && pairs.as_ref().is_ok_and(parts);
-        for round in 0..ROUNDS {
-            take::round(session, round, &straddled, near)?;
-            if together {
-                stripes::round(session, round, &sided, near)?;
-            }
-        }
-        if let Some(page) = page(session.record(), flash) {
-            take::again(session, page, near)?;
-        }
-        match pairs {
-            Ok(pairs) if together => look_again(session, near, &pairs),
-            _ => Ok(()),
-        }
+        paced(session, PARAMETER, measure)
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
@@ -167,6 +149,52 @@ impl Probe for ReadUnit {
     }
 }
 
+fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
+    reads::nothing(session, PARAMETER, pace)?;
+    reads::again(session, PARAMETER, pace)?;
+    let space = session.space();
+    let part = filled(&space);
+    stripes::fill(session, PARAMETER, part.end - part.start, pace)?;
+    let manner = Manner {
+        of: PARAMETER,
+        part,
+        mapped: mapped(session.record(), PARAMETER),
+        pace,
+    };
+    even::look(session, &manner)?;
+    let near = near(session.record(), &space);
+    for round in 0..2 {
+        reads::round(session, &near.manner, round)?;
+    }
+    let Some(flash) = flash_ns(session.record(), PARAMETER) else {
+        return Ok(());
+    };
+    let pairs = pairs(session.record(), PARAMETER);
+    let most = take::UNIT_MAX.min(near.area() / stripes::PLACES);
+    let block = space.block_bytes;
+    let (straddled, sided) = (
+        stripes::sizes(most, block, block),
+        stripes::sizes(most, block, near.apart),
+    );
+    let parts = |pairs: &Pairs| {
+        random(session.record(), PARAMETER, pairs).is_some_and(|(share, ..)| share < ALL)
+    };
+    let together = session.info().queue_depth > 1 && pairs.as_ref().is_ok_and(parts);
+    for round in 0..ROUNDS {
+        take::round(session, round, &straddled, &near)?;
+        if together {
+            stripes::round(session, round, &sided, &near)?;
+        }
+    }
+    if let Some(page) = page(session.record(), flash) {
+        take::again(session, page, &near)?;
+    }
+    match pairs {
+        Ok(pairs) if together => look_again(session, &near, &pairs),
+        _ => Ok(()),
+    }
+}
+
 /// Returns true if too many sizes below a unit have slow reads, which the unit does not explain: at odd multiples of a size,
 /// `unit / gcd(size, unit)` = q, every q-th read is slow if q is odd, and none if it is even.
 fn contradicted(record: &Record, flash: f64, unit: u64) -> bool {
@@ -180,8 +208,8 @@ fn contradicted(record: &Record, flash: f64, unit: u64) -> bool {
         slow(record, flash, *size)
             .is_some_and(|(share, error)| share > expected + ERRORS * error + NONE)
     };
-    let below = sizes(record, PARAMETER, STRADDLE)
-        .into_iter()
+    let below = by_size(record, PARAMETER, STRADDLE)
+        .into_keys()
         .filter(|size| *size < unit);
     let (odd, all) = below.fold((0, 0), |(n, all), size| {
         (n + u32::from(odd(&size)), all + 1)
@@ -211,14 +239,11 @@ fn by_straddles(record: &Record, flash: f64, page: u64) -> Estimate {
 
 /// Returns the size within which two reads meet and across whose multiples they do not.
 fn stripe(record: &Record, pairs: &Pairs) -> Option<u64> {
-    if sizes(record, PARAMETER, SIDES).is_empty() {
-        return None;
-    }
     let near = near(record, &Space::of(record));
-    let unit = smallest(record, near, pairs)?;
-    let (inside, error) = pairs.share(&at(record, PARAMETER, INSIDE, unit))?;
-    let (sides, side_error) = share(record, PARAMETER, pairs, unit)?;
-    let clear = explains(record, pairs, near, unit)
+    let unit = smallest(record, &near, pairs)?;
+    let (inside, error) = inside(record, PARAMETER, pairs, unit)?;
+    let (sides, side_error) = shares(record, PARAMETER, pairs).get(&unit).copied()?;
+    let clear = explains(record, pairs, &near, unit)
         && sides - ERRORS * side_error < FREE
         && inside + ERRORS * error > WITHIN
         && inside - ERRORS * error > 0.5;

@@ -18,20 +18,20 @@ pub(crate) fn straddles(
     session: &mut Session<'_>,
     name: &str,
     sizes: &[u64],
-    near: Near,
+    near: &Near,
     reads: u32,
 ) -> Result<(), Stop> {
-    let space = session.space();
-    let (start, block) = (space.region.start, space.block_bytes);
-    session.step(near.of, name, |io| {
+    let block = session.space().block_bytes;
+    session.step(near.manner.of, &near.manner.pace.name(name), |io| {
         let mut order: Vec<u64> = (0..reads).flat_map(|_| sizes.iter().copied()).collect();
         io.rng.shuffle(&mut order);
         for (rep, size) in (0..).zip(order) {
-            let odd = 2 * io.rng.below((near.area / size / 2).max(1)) + 1;
-            let at = start + odd * size - block;
-            if near.mapped {
-                io.read(at, 2 * block)?;
-            }
+            // An odd one of the multiples.
+            let multiples = near.multiples(size);
+            let halves = multiples.start / 2..(multiples.end / 2).max(multiples.start / 2 + 1);
+            let odd = 2 * (halves.start + io.rng.below(halves.end - halves.start)) + 1;
+            let at = near.origin + odd * size - block;
+            near.manner.before(io, &[at], 2 * block)?;
             if let Some(one) = io.serve(&[Ask::read(at, 2 * block)], 1)?.first() {
                 io.sample_served(STRADDLE, size, rep, one);
             }
@@ -44,7 +44,7 @@ pub(crate) fn round(
     session: &mut Session<'_>,
     round: u32,
     sizes: &[u64],
-    near: Near,
+    near: &Near,
 ) -> Result<(), Stop> {
     straddles(
         session,
@@ -55,7 +55,7 @@ pub(crate) fn round(
     )
 }
 
-pub(crate) fn again(session: &mut Session<'_>, size: u64, near: Near) -> Result<(), Stop> {
+pub(crate) fn again(session: &mut Session<'_>, size: u64, near: &Near) -> Result<(), Stop> {
     // Halfway between the ends of units no read may be slow.
     let sizes = [size, size / 2];
     straddles(

@@ -10,24 +10,25 @@
 
 use super::take::{self, Near};
 use super::take::{INSIDE, SIDES};
-use crate::parameters::parallelism::BELOW;
-use crate::parameters::parallelism::collide::{Pairs, pairs, random, times};
+use crate::parameters::parallelism::collide::{Pairs, by_size, pairs, random, without_flash};
 use crate::parameters::parallelism::robust::{blinded, mapped};
-use crate::robust::blank::NOTHING;
+use crate::parameters::parallelism::take::{self as reads, Manner};
+use crate::parameters::parallelism::{BELOW, even};
+use crate::robust::pace::{Pace, paced};
 use crate::robust::prepare::prepare;
-use crate::robust::samples::{at, sizes};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
-use fathom_stats::location::quantile;
+use std::collections::BTreeMap;
 
 const PARAMETER: Parameter = Parameter::StripeUnit;
 /// The parameter whose samples tell what a collision costs.
 const PAIRS: Parameter = Parameter::Parallelism;
 /// The most sizes that are measured again.
 const AGAIN_MAX: u32 = 8;
-/// The largest share of collisions at a unit, and the least within it, less so many standard errors.
+/// The largest share of collisions at a unit, and the least within it, less so many standard errors. Folding and collection
+/// split some units between two dies.
 const FREE: f64 = 0.12;
-const WITHIN: f64 = 0.8;
+const WITHIN: f64 = 0.6;
 /// The errors by which a size may be off what the unit says, and the share of sizes that may be off more.
 const OFF: f64 = 3.0;
 /// The share of the area that may lie out of order, because blocks were collected.
@@ -44,67 +45,74 @@ pub(crate) struct StripeUnit;
 /// Returns the length of a line of the memory for reads; a logical block if there is none.
 pub(crate) fn line(record: &Record, of: Parameter) -> u64 {
     let block = Space::of(record).block_bytes;
-    let Some(fast) = quantile(&times(record, of, NOTHING), 0.95) else {
+    let Some(fast) = without_flash(record, of, 0.95) else {
         return block;
     };
-    let kept = |distance: &u64| {
-        let times = at(record, of, BELOW, *distance);
+    let kept = |times: &[f64]| {
         let memory = times.iter().filter(|ns| **ns <= 1.05 * fast).count();
         memory as f64 > LINE * times.len() as f64
     };
-    let longest = sizes(record, of, BELOW).into_iter().rfind(kept);
-    longest.map_or(block, |distance| 2 * distance)
+    let all = by_size(record, of, BELOW);
+    let longest = all.iter().rfind(|(_, times)| kept(times));
+    longest.map_or(block, |(distance, _)| 2 * distance)
 }
 
-/// Returns the share of pairs on both sides of multiples of a size that collided, with its error.
-pub(crate) fn share(
-    record: &Record,
-    of: Parameter,
-    pairs: &Pairs,
-    size: u64,
-) -> Option<(f64, f64)> {
-    pairs.share(&at(record, of, SIDES, size))
+/// The share of pairs on both sides of the multiples of a size that collided, and its error.
+type Share = (f64, f64);
+
+/// Returns the shares of colliding pairs on both sides of the multiples of all sizes.
+pub(crate) fn shares(record: &Record, of: Parameter, pairs: &Pairs) -> BTreeMap<u64, Share> {
+    let times = by_size(record, of, SIDES);
+    let share = |(size, times): (u64, Vec<f64>)| Some((size, pairs.share(&times)?));
+    times.into_iter().filter_map(share).collect()
 }
 
 /// Returns the smallest size at whose multiples hardly a pair collided.
-pub(crate) fn smallest(record: &Record, near: Near, pairs: &Pairs) -> Option<u64> {
-    let of = near.of;
-    let nearest = take::nearest(near.area);
+pub(crate) fn smallest(record: &Record, near: &Near, pairs: &Pairs) -> Option<u64> {
+    let all = shares(record, near.manner.of, pairs);
+    let nearest = take::nearest(near.area());
     let free = |size: &u64| {
         // Farther apart the two reads of a pair may lie several units apart, on one die again.
         let near = |s: &u64| s.is_multiple_of(*size) && (*s <= nearest || s == size);
-        let multiples = sizes(record, of, SIDES).into_iter().filter(near);
-        let shares: Vec<(f64, f64)> = multiples
-            .filter_map(|s| share(record, of, pairs, s))
+        let shares: Vec<Share> = all
+            .iter()
+            .filter(|(s, _)| near(s))
+            .map(|(_, share)| *share)
             .collect();
         // The multiples of a size speak for it too.
         let weight: f64 = shares.iter().map(|(_, e)| e.powi(-2)).sum();
         let mean = shares.iter().map(|(s, e)| s / e.powi(2)).sum::<f64>() / weight;
-        let own = share(record, of, pairs, *size);
-        own.is_some_and(|(s, e)| s < FREE + ERRORS * e) && mean < FREE + ERRORS / weight.sqrt()
+        let own = all.get(size);
+        own.is_some_and(|(s, e)| *s < FREE + ERRORS * e) && mean < FREE + ERRORS / weight.sqrt()
     };
-    sizes(record, of, SIDES).into_iter().find(free)
+    all.keys().copied().find(free)
 }
 
 /// Returns true if a unit explains the pairs at the multiples of all sizes. The multiples lie at every `gcd(size, unit)` bytes
 /// of a unit. A pair collides unless it begins in the unit before.
-pub(crate) fn explains(record: &Record, pairs: &Pairs, near: Near, unit: u64) -> bool {
-    let of = near.of;
-    let off = |size: &u64| {
-        let every = gcd(*size, unit).max(1);
+pub(crate) fn explains(record: &Record, pairs: &Pairs, near: &Near, unit: u64) -> bool {
+    let off = |size: u64, (share, error): Share| {
+        let every = gcd(size, unit).max(1);
         let expected =
             1.0 - near.apart.div_ceil(every).min(unit / every) as f64 * every as f64 / unit as f64;
-        share(record, of, pairs, *size)
-            .is_some_and(|(share, error)| (share - expected).abs() > OFF * error + DISTURBED)
+        (share - expected).abs() > OFF * error + DISTURBED
     };
-    let nearest = take::nearest(near.area);
-    let near_enough = |size: &u64| *size <= nearest || *size == unit;
-    let all: Vec<u64> = sizes(record, of, SIDES)
+    let nearest = take::nearest(near.area());
+    let all = shares(record, near.manner.of, pairs);
+    let all: Vec<(u64, Share)> = all
         .into_iter()
-        .filter(near_enough)
+        .filter(|(size, _)| *size <= nearest || *size == unit)
         .collect();
-    let odd = all.iter().filter(|size| off(size)).count();
+    let odd = all
+        .iter()
+        .filter(|(size, share)| off(*size, *share))
+        .count();
     (odd as f64) < ODD_MAX * all.len() as f64
+}
+
+/// Returns the share of colliding pairs within units of a size.
+pub(crate) fn inside(record: &Record, of: Parameter, pairs: &Pairs, unit: u64) -> Option<Share> {
+    pairs.share(by_size(record, of, INSIDE).get(&unit)?)
 }
 
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
@@ -112,11 +120,15 @@ pub(crate) fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Measures the smallest size again, until what is measured again is still the smallest.
-pub(crate) fn look_again(session: &mut Session<'_>, near: Near, pairs: &Pairs) -> Result<(), Stop> {
+pub(crate) fn look_again(
+    session: &mut Session<'_>,
+    near: &Near,
+    pairs: &Pairs,
+) -> Result<(), Stop> {
     for _ in 0..AGAIN_MAX {
         let record = session.record();
         match smallest(record, near, pairs) {
-            Some(size) if at(record, near.of, INSIDE, size).is_empty() => {
+            Some(size) if !by_size(record, near.manner.of, INSIDE).contains_key(&size) => {
                 take::again(session, size, near)?
             }
             _ => break,
@@ -131,7 +143,7 @@ impl Probe for StripeUnit {
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        take::area(space)
+        2 * take::area(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
@@ -142,18 +154,7 @@ impl Probe for StripeUnit {
             return Ok(());
         }
         prepare(session, PARAMETER)?;
-        let area = take::area(&session.space());
-        take::fill(session, PARAMETER, area)?;
-        let space = session.space();
-        let near = near(session.record(), &space);
-        let all = take::sizes(near.area / take::PLACES, space.block_bytes, near.apart);
-        for round in 0..take::ROUNDS {
-            take::round(session, round, &all, near)?;
-        }
-        let Ok(pairs) = pairs(session.record(), PAIRS) else {
-            return Ok(());
-        };
-        look_again(session, near, &pairs)
+        paced(session, PARAMETER, measure)
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
@@ -164,31 +165,68 @@ impl Probe for StripeUnit {
             Ok(pairs) if random(record, PAIRS, &pairs).is_some_and(|r| r.0 > ALL) => {
                 Estimate::absent("the drive reads one place at a time, so that nothing is striped")
             }
-            Ok(pairs) => found(record, &pairs),
+            Ok(_) => match pairs(record, PARAMETER) {
+                Ok(pairs) => found(record, &pairs),
+                Err(blind) => blinded(blind),
+            },
             Err(blind) => blinded(blind),
         }
     }
 }
 
-fn near(record: &Record, space: &Space) -> Near {
-    Near {
+fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
+    let space = session.space();
+    take::fill(session, PARAMETER, take::area(&space), pace)?;
+    let manner = Manner {
         of: PARAMETER,
-        area: take::area(space),
+        part: space.region.start..space.region.start + take::area(&space),
+        mapped: mapped(session.record(), PAIRS),
+        pace,
+    };
+    even::look(session, &manner)?;
+    let near = near(session.record(), &space);
+    // What lone reads and collisions take where the data of this measurement lie.
+    reads::round(session, &near.manner, 0)?;
+    let all = take::sizes(near.area() / take::PLACES, space.block_bytes, near.apart);
+    for round in 0..take::ROUNDS {
+        take::round(session, round, &all, &near)?;
+    }
+    match pairs(session.record(), PARAMETER) {
+        Ok(pairs) => look_again(session, &near, &pairs),
+        Err(_) => Ok(()),
+    }
+}
+
+fn near(record: &Record, space: &Space) -> Near {
+    let start = space.region.start;
+    Near {
+        manner: Manner {
+            of: PARAMETER,
+            part: even::part(
+                record,
+                PARAMETER,
+                start..start + take::area(space),
+                space.block_bytes,
+            ),
+            mapped: mapped(record, PAIRS),
+            pace: Pace::of(record, PARAMETER),
+        },
+        origin: start,
         apart: line(record, PAIRS),
-        mapped: mapped(record, PAIRS),
     }
 }
 
 fn found(record: &Record, pairs: &Pairs) -> Estimate {
     let line = line(record, PAIRS);
-    let Some(unit) = smallest(record, near(record, &Space::of(record)), pairs) else {
+    let near = near(record, &Space::of(record));
+    let Some(unit) = smallest(record, &near, pairs) else {
         return Estimate::not_identifiable(
             "neighbouring reads wait for each other at the multiples of every size, so that consecutive data lie on one die, or \
              in units of another size than tried",
         );
     };
-    let inside = pairs.share(&at(record, PARAMETER, INSIDE, unit));
-    let sides = share(record, PARAMETER, pairs, unit);
+    let inside = inside(record, PARAMETER, pairs, unit);
+    let sides = shares(record, PARAMETER, pairs).get(&unit).copied();
     let (Some((inside, error)), Some((sides, side_error))) = (inside, sides) else {
         return Estimate::not_identifiable(format!(
             "neighbouring reads wait for each other at the multiples of no size from {} on: the stripe unit is no longer, or \
@@ -196,7 +234,7 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
             size(line)
         ));
     };
-    let estimate = if !explains(record, pairs, near(record, &Space::of(record)), unit) {
+    let estimate = if !explains(record, pairs, &near, unit) {
         Estimate::inconclusive(format!(
             "pairs at multiples of {} do not wait for each other, but what pairs at other sizes do fits no unit",
             size(unit)

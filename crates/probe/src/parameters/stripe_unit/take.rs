@@ -1,7 +1,10 @@
 //! The steps that take the samples of the stripe unit: pairs of neighbouring reads around multiples of many sizes.
 
+use crate::parameters::parallelism::take::Manner;
 use crate::robust::blank::{SETTLE, pair};
+use crate::robust::pace::Pace;
 use crate::{Io, Level, Parameter, Series, Session, Space, Stop};
+use std::ops::Range;
 
 /// Two reads at once on both sides of a multiple of `x`.
 pub(crate) const SIDES: Series = Series::new("both_sides");
@@ -49,15 +52,28 @@ fn smooth(mut n: u64) -> bool {
 }
 
 /// How neighbouring places are read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Near {
-    /// The parameter that the samples are for, and the bytes from the start of the region on that were written in order.
-    pub(crate) of: Parameter,
-    pub(crate) area: u64,
+    /// How places are read; its part is the one that was written in order, as far as its lone reads take equally long.
+    pub(crate) manner: Manner,
+    /// The start of what was written in order: sizes count from there.
+    pub(crate) origin: u64,
     /// The distance of the two reads of a pair, in bytes: no less than a line of the memory for reads.
     pub(crate) apart: u64,
-    /// Whether each place is read before, so that its entry of the map is at hand.
-    pub(crate) mapped: bool,
+}
+
+impl Near {
+    /// Returns the length of the part that is read, in bytes.
+    pub(crate) fn area(&self) -> u64 {
+        self.manner.part.end - self.manner.part.start
+    }
+
+    /// Returns the numbers of the multiples of a size within the part, without its ends.
+    pub(crate) fn multiples(&self, size: u64) -> Range<u64> {
+        let [from, to] = [self.manner.part.start, self.manner.part.end].map(|at| at - self.origin);
+        let first = (from + 1).div_ceil(size);
+        first..(to.saturating_sub(1) / size + 1).max(first + 1)
+    }
 }
 
 /// Returns the sizes up to `most` whose multiples are tried: from twice the distance of a pair on.
@@ -70,9 +86,14 @@ pub(crate) fn sizes(most: u64, block: u64, apart: u64) -> Vec<u64> {
     sizes.collect()
 }
 
-pub(crate) fn fill(session: &mut Session<'_>, of: Parameter, area: u64) -> Result<(), Stop> {
+pub(crate) fn fill(
+    session: &mut Session<'_>,
+    of: Parameter,
+    area: u64,
+    pace: Pace,
+) -> Result<(), Stop> {
     let start = session.region().start;
-    session.step(of, "fill", |io| {
+    session.step(of, &pace.name("fill"), |io| {
         let mut at = start;
         while at < start + area {
             let len = FILL.min(start + area - at);
@@ -89,23 +110,23 @@ fn sides(
     session: &mut Session<'_>,
     name: &str,
     sizes: &[u64],
-    near: Near,
+    near: &Near,
     pairs: u32,
 ) -> Result<(), Stop> {
-    let space = session.space();
-    let (start, area, block) = (space.region.start, near.area, space.block_bytes);
-    session.step(near.of, name, |io| {
+    let block = session.space().block_bytes;
+    let part = near.manner.part.clone();
+    session.step(near.manner.of, &near.manner.pace.name(name), |io| {
         let mut order: Vec<u64> = (0..pairs).flat_map(|_| sizes.iter().copied()).collect();
         io.rng.shuffle(&mut order);
         for (rep, size) in (0..).zip(order) {
-            let at = start + size * (1 + io.rng.below((area / size).saturating_sub(1).max(1)));
-            let room = room(area / size);
+            let multiples = near.multiples(size);
+            let number = multiples.start + io.rng.below(multiples.end - multiples.start);
+            let at = near.origin + size * number;
+            let room = room(near.area() / size);
             let [before, after] = [0; 2].map(|_| io.rng.below(room) * near.apart);
-            let places = [
-                at - near.apart - before,
-                at + after.min(area + start - block - at),
-            ];
-            both(io, places, near, SIDES, size, rep)?;
+            let first = at.saturating_sub(near.apart + before).max(part.start);
+            let second = (at + after).min(part.end - block);
+            both(io, [first, second], near, SIDES, size, rep)?;
         }
         Ok(())
     })
@@ -115,48 +136,42 @@ pub(crate) fn round(
     session: &mut Session<'_>,
     round: u32,
     sizes: &[u64],
-    near: Near,
+    near: &Near,
 ) -> Result<(), Stop> {
-    sides(
-        session,
-        &format!("sides, round {round}"),
-        sizes,
-        near,
-        PAIRS,
-    )
+    let name = format!("sides, round {round}");
+    sides(session, &name, sizes, near, PAIRS)
 }
 
 /// Reads the blocks at two places at once.
 fn both(
     io: &mut Io<'_>,
     places: [u64; 2],
-    near: Near,
+    near: &Near,
     series: Series,
     size: u64,
     rep: u32,
 ) -> Result<(), Stop> {
     let block = u64::from(io.info().logical_block_bytes).max(1);
-    if near.mapped {
-        for place in places {
-            io.read(place, block)?;
-        }
-    }
+    near.manner.before(io, &places, block)?;
     pair(io, places, block, series, size, rep)
 }
 
 /// Reads both sides of multiples of the size that was found, and pairs within it.
-pub(crate) fn again(session: &mut Session<'_>, size: u64, near: Near) -> Result<(), Stop> {
-    let space = session.space();
-    let (start, area, block) = (space.region.start, near.area, space.block_bytes);
+pub(crate) fn again(session: &mut Session<'_>, size: u64, near: &Near) -> Result<(), Stop> {
+    let block = session.space().block_bytes;
     sides(session, &format!("sides of {size}"), &[size], near, AGAIN)?;
-    session.step(near.of, &format!("inside {size}"), |io| {
+    let name = near.manner.pace.name(&format!("inside {size}"));
+    session.step(near.manner.of, &name, |io| {
+        let units = near.multiples(size);
         for rep in 0..AGAIN {
-            let unit = io.rng.below((area / size).max(1)) * size;
+            // The last one may be cut.
+            let whole = (units.end - units.start).saturating_sub(1).max(1);
+            let unit = near.origin + (units.start + io.rng.below(whole)) * size;
             // Any two places: on one die only if all of the unit is.
             let free = (size - near.apart) / block;
             let first = io.rng.below(free.max(1));
             let second = first + near.apart / block + io.rng.below((free - first).max(1));
-            let places = [first, second].map(|at| start + unit + at * block);
+            let places = [first, second].map(|at| unit + at * block);
             both(io, places, near, INSIDE, size, rep)?;
         }
         Ok(())

@@ -1,0 +1,169 @@
+//! How a drive lays out and reads its data, planted in modelled drives: pages, stripes, dies and the reach of the map, where
+//! a fast cache, a limit or a missing TRIM stood in the way.
+
+use crate::cases;
+use fathom_base::{Bytes, Dur, Time};
+use fathom_block::layers::{Limit, Limited};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, Request};
+use fathom_lab::accuracy::{Outcome, Truth, score};
+use fathom_model::{Model, find};
+use fathom_probe::run::{run, solve};
+use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_ssd::spec::{FastCache, Fold, MappingKind, WhenFull};
+use fathom_ssd::{Spec, Ssd};
+
+/// Returns a small drive of eight dies with pages of 64 KiB, and changes.
+fn drive(change: impl FnOnce(&mut Spec)) -> Spec {
+    let Model::Ssd(mut spec) = Model::from_toml(find("nvme").unwrap().text).unwrap() else {
+        panic!("nvme is a drive of flash");
+    };
+    spec.flash.packages_per_channel = 1;
+    spec.flash.dies_per_package = 1;
+    spec.mapping.over_provisioning_percent = 20.0;
+    spec.capacity = Bytes::mib(640);
+    change(&mut spec);
+    spec.check().unwrap();
+    *spec
+}
+
+fn answer(device: &mut dyn Device, parameter: Parameter, seed: u64) -> Estimate {
+    let config = RunConfig {
+        seed,
+        parameters: vec![parameter],
+        ..RunConfig::default()
+    };
+    let record = run(device, &config, None, &mut Unobserved).unwrap();
+    solve(&record).parameters.remove(&parameter).unwrap()
+}
+
+fn fast_cache(bytes: u64, when_full: WhenFull) -> FastCache {
+    FastCache {
+        bits_per_cell: 3,
+        static_capacity: Bytes(bytes),
+        dynamic_percent: 0.0,
+        read: Dur::us(25),
+        program: Dur::us(150),
+        erase: Dur::us(3500),
+        fold: Fold::Pressure,
+        idle_delay: Dur::ms(1000),
+        when_full,
+    }
+}
+
+#[test]
+fn a_fast_cache_hides_neither_pages_nor_stripes() {
+    for seed in 0..cases(1, 10) {
+        for when_full in [WhenFull::Bypass, WhenFull::Fold] {
+            let spec = drive(|spec| spec.fast_cache = Some(fast_cache(96 << 20, when_full)));
+            for parameter in [Parameter::ReadUnit, Parameter::StripeUnit] {
+                let found = answer(&mut Ssd::new(&spec, seed).unwrap(), parameter, seed);
+                let page = Some(Value::Bytes(64 << 10));
+                assert_eq!(found.value, page, "{parameter} {when_full:?} {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_hides_neither_pages_nor_dies() {
+    let limit = Limit {
+        operations_per_second: Some(1500),
+        operations_burst: Some(6000),
+        ..Limit::default()
+    };
+    let spec = drive(|spec| {
+        // As far away as a volume of a cloud.
+        spec.host.latency = Dur::us(300);
+    });
+    for (parameter, value) in [
+        (Parameter::Parallelism, Value::Count(8)),
+        (Parameter::ReadUnit, Value::Bytes(64 << 10)),
+    ] {
+        let mut volume = Limited::new(Ssd::new(&spec, 1).unwrap(), Some(&limit));
+        let found = answer(&mut volume, parameter, 1);
+        assert_eq!(found.value, Some(value), "{parameter} {found:?}");
+    }
+}
+
+/// A drive without TRIM.
+struct Plain {
+    inner: Ssd,
+    info: DeviceInfo,
+}
+
+impl Device for Plain {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), Busy> {
+        self.inner.submit(request)
+    }
+
+    fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        self.inner.wait(until, done);
+    }
+}
+
+#[test]
+fn reads_of_one_page_stand_for_reads_of_nothing_without_trim() {
+    let spec = drive(|_| {});
+    for (parameter, value) in [
+        (Parameter::Parallelism, Value::Count(8)),
+        (Parameter::ReadUnit, Value::Bytes(64 << 10)),
+    ] {
+        let inner = Ssd::new(&spec, 1).unwrap();
+        let mut info = inner.info().clone();
+        info.trim = false;
+        let found = answer(&mut Plain { inner, info }, parameter, 1);
+        assert_eq!(found.value, Some(value), "{parameter} {found:?}");
+    }
+}
+
+#[test]
+fn a_fast_cache_does_not_hide_the_reach_of_the_map() {
+    for when_full in [WhenFull::Bypass, WhenFull::Fold] {
+        let spec = drive(|spec| {
+            spec.fast_cache = Some(fast_cache(96 << 20, when_full));
+            spec.mapping.kind = MappingKind::Dftl;
+            spec.mapping.map_cache = Some(Bytes(64 << 10));
+        });
+        let truth = Truth::of(&spec, Parameter::MapReach);
+        assert!(truth.is_identifiable());
+        let found = answer(&mut Ssd::new(&spec, 1).unwrap(), Parameter::MapReach, 1);
+        assert_eq!(
+            score(&truth, &found),
+            Outcome::Found,
+            "{when_full:?} {found:?}"
+        );
+    }
+}
+
+#[test]
+fn memory_of_the_host_that_holds_the_whole_map_leaves_no_reach() {
+    let spec = drive(|spec| {
+        spec.mapping.kind = MappingKind::Dftl;
+        spec.mapping.map_cache = Some(Bytes(64 << 10));
+        spec.mapping.host_memory_buffer = Some(Bytes::mib(2));
+    });
+    let truth = Truth::of(&spec, Parameter::MapReach);
+    assert!(!truth.is_identifiable(), "{truth}");
+    let found = answer(&mut Ssd::new(&spec, 1).unwrap(), Parameter::MapReach, 1);
+    assert_ne!(score(&truth, &found), Outcome::Wrong, "{found:?}");
+}
+
+#[test]
+fn a_drive_that_uses_up_its_erased_blocks_has_no_fast_cache() {
+    let spec = drive(|spec| {
+        // Less memory than a page: every page is programmed in part, and a third of the capacity fills all of them.
+        spec.write_buffer.as_mut().unwrap().capacity = Bytes(20 << 10);
+    });
+    let found = answer(&mut Ssd::new(&spec, 1).unwrap(), Parameter::FastCache, 1);
+    assert_ne!(found.verdict, Verdict::Identified, "{found:?}");
+    let reason = &found.evidence.reason;
+    assert!(reason.contains("blocks of the same kind"), "{reason}");
+}
