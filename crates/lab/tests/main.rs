@@ -25,6 +25,7 @@ mod state;
 mod store;
 mod study;
 mod tune;
+mod twin;
 mod units;
 mod writes;
 
