@@ -34,5 +34,6 @@ mod screen;
 mod state;
 mod study;
 mod tune;
+mod twin;
 mod usage;
 mod write_cost;

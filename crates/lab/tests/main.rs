@@ -27,6 +27,7 @@ mod state;
 mod store;
 mod study;
 mod tune;
+mod twin;
 mod units;
 mod writes;
 

@@ -1,5 +1,9 @@
 //! The twin of a drive: its figures beside those of the record, and what of it is assumed.
 
+mod campaign;
+
+pub use campaign::{Campaign, Compared, Played, campaign_text, keeps_promise};
+
 use crate::screen::Screen;
 use crate::table::{Kind, table};
 use crate::text::at_most;

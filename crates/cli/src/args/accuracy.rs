@@ -1,8 +1,8 @@
 //! Arguments of `fathom accuracy`.
 
-use super::value::{SEED_MAX, one_of, parameter, seed};
+use super::value::{SEED_MAX, level, one_of, parameter, seed};
 use clap::Args;
-use fathom_probe::{Method, Parameter};
+use fathom_probe::{Level, Method, Parameter};
 use fathom_report::accuracy::Family;
 
 /// The values of `--method`: a method, or several on the same drives.
@@ -42,6 +42,16 @@ pub(crate) struct AccuracyArgs {
     /// Measure only these parameters, and those that they need
     #[arg(long, value_name = "PARAMETER", value_delimiter = ',', value_parser = parameter())]
     pub(crate) only: Vec<Parameter>,
+    /// Make a twin of each drive from its probe, and compare it with the drive: by a second probe, and by workloads that the
+    /// probe does not use
+    #[arg(long, conflicts_with_all = ["method", "thin", "only", "drive", "show"])]
+    pub(crate) twin: bool,
+    /// With --twin: do not probe the twins again
+    #[arg(long, requires = "twin")]
+    pub(crate) once: bool,
+    /// With --twin: how much each probe measures
+    #[arg(long, value_name = "LEVEL", requires = "twin", value_parser = level())]
+    pub(crate) level: Option<Level>,
     /// Print every answer beside the truth, as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -22,7 +22,8 @@ const QUEUE: &str = "Options for the block layer above the drive";
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) workload: WorkloadArgs,
-    /// The drive: model:NAME, model:PATH.toml, or a real one: a directory, a file, /dev/...
+    /// The drive: model:NAME, model:PATH.toml, or a real one: a directory, a file, /dev/...; or a run of `fathom probe`,
+    /// whose twin is taken
     #[arg(long, value_name = "DRIVE", default_value = "model:epo")]
     pub(crate) on: String,
     /// The size of the modelled drive, or of the scratch file on a real one

@@ -1,5 +1,7 @@
 //! `fathom accuracy`: probes random targets and counts how often the answers are right.
 
+mod twins;
+
 use crate::args::AccuracyArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -11,6 +13,9 @@ use fathom_report::accuracy::{Answered, Campaign, Drawn, Target, answered, targe
 use serde::Serialize;
 
 pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
+    if args.twin {
+        return twins::run(args);
+    }
     if let Some(index) = args.show {
         out::data(&target(&drawn(args, index)))?;
         return Ok(Exit::Done);

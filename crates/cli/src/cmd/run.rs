@@ -6,11 +6,11 @@ mod show;
 mod stacks;
 
 use super::prepare::prepared;
-use super::{image, options, queue, workload};
+use super::{image, options, queue, twin, workload};
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
-use crate::{input, out, watch};
+use crate::{out, watch};
 use fathom_block::Subject;
 use fathom_lab::ab::{KernelScheduler, ab};
 use fathom_lab::platform::platform_of_run;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let stacks = turns
         .map(|text| stacks::of(text, &args.queue))
         .transpose()?;
-    let name = input::target(&args.on)?;
+    let name = twin::target(&args.on)?;
     let model = drive::model(args, &name)?;
     let starts_full = model.as_ref().is_some_and(|model| !model.starts_empty());
     if starts_full && args.model.precondition == Some(Precondition::Fresh) {

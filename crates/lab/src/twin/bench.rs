@@ -10,7 +10,7 @@ use super::series;
 use fathom_base::{Dur, SpecError};
 use fathom_block::Op;
 use fathom_model::Model;
-use fathom_probe::Parameter;
+use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
 use rig::{Ask, Rig};
 
@@ -26,19 +26,42 @@ const LONES: u64 = 400;
 const KNEE_READS: u64 = 2000;
 const LONG_READS: u64 = 512;
 const LONG_DEPTH: usize = 32;
+const PIECE: u64 = 1 << 20;
+const PIECE_READS: u64 = 24;
 const ROUNDS: u64 = 16;
 /// The depths of closed loops, at most.
 const DEPTHS_MAX: usize = 8;
 /// The pause after which a drive has come to rest.
 const REST: Dur = Dur::ms(2000);
 
+/// A window of reads while something writes: its length, and the part at its head that is not counted.
+const WINDOW: Dur = Dur::ms(6000);
+const HEAD: Dur = Dur::ms(1000);
+/// The reads in flight, the length of a write, and the interval between two, of the parameter `stalls`.
+const WINDOW_DEPTH: usize = 64;
+const WRITE: u64 = 64 << 10;
+const WRITES_APART: u64 = 3_906_250;
+const APART: f64 = 4.0;
+const APART_MIN: f64 = 200_000.0;
+/// The pieces of a fill before those that are timed, and those.
+const HEAD_PIECES: u64 = 3;
+const PIECES: u64 = 6;
+/// The largest fast cache that is filled.
+const FAST_MAX: u64 = 3 << 29;
+
 /// What is measured, by the record.
 #[derive(Clone, Debug)]
 pub(super) struct Bench {
-    pub(super) depths: Vec<u64>,
+    depths: Vec<u64>,
     knee: Option<u64>,
     sizes: Vec<u64>,
     seed: u64,
+    /// The length of a piece of a fill, and what the fast cache holds, in bytes.
+    piece: u64,
+    cache: u64,
+    /// The interval of reads in a window, and the share of them that is kept as the slowest.
+    apart: Dur,
+    tail: f64,
 }
 
 impl Bench {
@@ -50,15 +73,32 @@ impl Bench {
             xs.dedup();
             xs
         };
-        let depths = xs(Parameter::QueueKnee, series::CLOSED);
-        let step = depths.len().div_ceil(DEPTHS_MAX).max(1);
-        // From the deepest on, which shows the bottleneck.
-        let depths = depths.into_iter().rev().step_by(step).collect();
+        let pieces = seen.series(Parameter::FastCache, series::EMPTY);
+        let cache = seen.value(Parameter::FastCache).and_then(Value::bytes);
+        let alone = seen.median(Parameter::Stalls, series::ALONE);
+        let windows = seen.series(Parameter::Stalls, series::TYPICAL_WRITING);
+        let reads: u64 = windows.iter().map(|sample| u64::from(sample.rep)).sum();
+        let kept = seen.series(Parameter::Stalls, series::SLOWEST_WRITING);
         Self {
-            depths,
+            depths: xs(Parameter::QueueKnee, series::CLOSED),
             knee: xs(Parameter::QueueKnee, series::AT_KNEE).first().copied(),
             sizes: xs(Parameter::Flush, series::DIRTY),
             seed: seen.record.meta.seed,
+            piece: pieces.first().map_or(0, |sample| sample.bytes),
+            cache: cache.unwrap_or(0),
+            apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
+            tail: kept.len() as f64 / reads.max(1) as f64,
+        }
+    }
+
+    /// Returns the bench with few depths, for the search.
+    pub(super) fn sparse(&self) -> Self {
+        let step = self.depths.len().div_ceil(DEPTHS_MAX).max(1);
+        // From the deepest on, which shows the bottleneck.
+        let depths = self.depths.iter().rev().step_by(step).copied();
+        Self {
+            depths: depths.collect(),
+            ..self.clone()
         }
     }
 
@@ -67,10 +107,20 @@ impl Bench {
     /// # Errors
     /// The drive cannot be built.
     pub(super) fn reads(&self, spec: &Spec) -> Result<Samples, SpecError> {
-        let mut rig = self.prepared(spec)?;
+        // The figures of reads are those of native blocks.
+        let spec = Spec {
+            fast_cache: None,
+            ..spec.clone()
+        };
+        let mut rig = self.prepared(&spec)?;
         let mut samples = Samples::new();
         nothing(&mut rig, &mut samples);
-        lone(&mut rig, &mut samples);
+        lone(&mut rig, spec.mapping.map_cache.is_some(), &mut samples);
+        for _ in 0..PIECE_READS {
+            let at = rig.any(PIECE);
+            let took = rig.read_parts(at, PIECE);
+            samples.entry((What::Piece, 0)).or_default().push(took);
+        }
         for depth in &self.depths {
             closed(&mut rig, *depth, &mut samples);
         }
@@ -94,7 +144,8 @@ impl Bench {
         let mut rig = self.prepared(spec)?;
         let mut samples = Samples::new();
         let small = SMALL.next_multiple_of(rig.block);
-        let mut at = rig.any(small);
+        // At any logical block, as the probe writes: units are written in part.
+        let mut at = rig.below(rig.span / rig.block) * rig.block;
         for round in 0..ROUNDS * (self.sizes.len() as u64 + 2) {
             let arm = (round % (self.sizes.len() as u64 + 2)) as usize;
             rig.flush();
@@ -114,12 +165,65 @@ impl Bench {
             }
             at += len;
         }
+        if self.piece > 0 && self.cache <= FAST_MAX {
+            self.fill(&mut rig, &mut samples);
+        }
         Ok(samples)
+    }
+
+    /// Times pieces of a fill of the emptied drive: into the fast cache, if there is one, and behind it.
+    fn fill(&self, rig: &mut Rig, samples: &mut Samples) {
+        let piece = self.piece.next_multiple_of(rig.block);
+        let whole = rig.capacity / piece * piece;
+        rig.trim(0..rig.capacity);
+        rig.idle(REST);
+        let behind = (self.cache + self.cache / 8).div_ceil(piece) + HEAD_PIECES;
+        for number in 0..behind + PIECES {
+            let at = number * piece;
+            if at + piece > whole {
+                return;
+            }
+            let took = rig.write(at, piece, false) + rig.flush();
+            let rate = piece as f64 / took * 1e9;
+            if number >= behind {
+                samples.entry((What::Fill, 0)).or_default().push(rate);
+            } else if (at + piece) < self.cache - self.cache / 8 {
+                samples.entry((What::FastFill, 0)).or_default().push(rate);
+            }
+        }
+    }
+
+    /// Measures reads while something writes.
+    ///
+    /// # Errors
+    /// The drive cannot be built.
+    pub(super) fn mixed(&self, spec: &Spec) -> Result<Samples, SpecError> {
+        let mut rig = self.prepared(spec)?;
+        let reads = rig.places(SMALL, WINDOW.0 / self.apart.0);
+        let reads = (0..)
+            .zip(reads)
+            .map(|(i, ask)| ask.at(Dur(i * self.apart.0)));
+        let slots = (rig.span / WRITE).max(1);
+        let writes = (0..WINDOW.0 / WRITES_APART)
+            .map(|i| Ask::new(Op::Write, i % slots * WRITE, WRITE).at(Dur(i * WRITES_APART)));
+        let mut asks: Vec<Ask> = reads.chain(writes).collect();
+        asks.sort_by_key(Ask::due);
+        let served = rig.serve(&asks, WINDOW_DEPTH).into_iter();
+        let served = served.filter(|one| one.ask.is_read() && one.ask.due() >= HEAD);
+        let mut times: Vec<f64> = served.map(|one| one.took()).collect();
+        times.sort_by(f64::total_cmp);
+        let kept = ((times.len() as f64 * self.tail).round() as usize).clamp(1, times.len().max(1));
+        let slowest = times.split_off(times.len().saturating_sub(kept));
+        let middle = times.get(times.len() / 2).copied();
+        let middle = middle.into_iter().collect();
+        Ok([((What::Typical, 0), middle), ((What::Slowest, 0), slowest)].into())
     }
 
     /// Builds a candidate and writes what is read later.
     fn prepared(&self, spec: &Spec) -> Result<Rig, SpecError> {
-        let large = spec.fast_cache.is_some() || spec.mapping.map_cache.is_some();
+        // The probe writes more than a fast cache holds before it measures writes.
+        let large = spec.mapping.map_cache.is_some()
+            || (spec.fast_cache.is_some() && self.cache <= FAST_MAX);
         let span = SPAN[usize::from(large)].min(spec.capacity.0);
         // A limit in front of the drive delays the preparation and not what is measured: bursts are left out.
         let spec = Spec {
@@ -137,7 +241,7 @@ impl Bench {
 fn nothing(rig: &mut Rig, samples: &mut Samples) {
     let area = AREA.min(rig.span / 16);
     let block = rig.block;
-    rig.serve(&[Ask::new(Op::Trim, 0, area)], 1);
+    rig.trim(0..area);
     for _ in 0..NOTHINGS {
         let places = [0; 2].map(|_| rig.below(area / block) * block);
         for at in places {
@@ -155,18 +259,30 @@ fn nothing(rig: &mut Rig, samples: &mut Samples) {
     rig.idle(REST);
 }
 
-fn lone(rig: &mut Rig, samples: &mut Samples) {
+/// Reads places alone and in pairs. With a map in flash each place is read before, as the probe does.
+fn lone(rig: &mut Rig, mapped: bool, samples: &mut Samples) {
     let block = rig.block;
+    let known = |rig: &mut Rig, at: u64, len: u64| {
+        if mapped {
+            rig.read(at, len);
+        }
+    };
     for number in 0..LONES {
         let at = rig.any(block);
+        known(rig, at, block);
         let one = rig.read(at, block);
         samples.entry((What::One, 0)).or_default().push(one);
         if number % 2 == 0 {
             let at = rig.any(2 * block);
+            known(rig, at, 2 * block);
             let two = rig.read(at, 2 * block);
             samples.entry((What::Two, 0)).or_default().push(two);
+            let at = rig.any(SMALL.next_multiple_of(block));
+            let small = rig.read(at, SMALL.next_multiple_of(block));
+            samples.entry((What::Small, 0)).or_default().push(small);
         }
         let places = [0; 2].map(|_| rig.any(block));
+        places.iter().for_each(|at| known(rig, *at, block));
         let both = rig.pair(places, block);
         samples.entry((What::Pair, 0)).or_default().push(both);
     }

@@ -2,7 +2,7 @@
 
 use super::seen::Seen;
 use super::series;
-use fathom_probe::{Parameter, Series};
+use fathom_probe::{Parameter, Sample, Series, Value};
 use fathom_report::twin::{Figure, Of};
 use fathom_stats::location::quantile;
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ pub(super) enum What {
     One,
     /// A read of two logical blocks, alone.
     Two,
+    /// A small read and a very long one, alone.
+    Small,
+    Piece,
     /// A read of a place that holds nothing, and two of them at once.
     Nothing,
     NothingPair,
@@ -31,7 +34,10 @@ pub(super) enum What {
     Clean,
     /// A flush after a write of `x` bytes.
     Dirty,
-    /// Reads while something writes: the typical one, and the slowest in `x` millionths.
+    /// Long writes in order with a flush after each piece, as a rate: into native blocks, and into the fast cache.
+    Fill,
+    FastFill,
+    /// Reads while something writes: the typical one, and the slowest ones.
     Typical,
     Slowest,
 }
@@ -123,19 +129,57 @@ const SOURCES: &[Source] = &[
     of(What::Clean, Parameter::Flush, series::CLEAN, MIDDLE, 0.5),
     of(What::Fua, Parameter::Flush, series::FUA, MIDDLE, 1.0),
     of(What::Dirty, Parameter::Flush, series::DIRTY, MIDDLE, 2.0),
+    of(What::Small, Parameter::Stalls, series::ALONE, MIDDLE, 2.0),
+    of(
+        What::Piece,
+        Parameter::FastCache,
+        series::READ_COOL,
+        MIDDLE,
+        1.0,
+    ),
+    of(What::Fill, Parameter::FastCache, series::EMPTY, MIDDLE, 2.0),
+    of(
+        What::FastFill,
+        Parameter::FastCache,
+        series::EMPTY,
+        MIDDLE,
+        1.0,
+    ),
+    of(
+        What::Typical,
+        Parameter::Stalls,
+        series::TYPICAL_WRITING,
+        MIDDLE,
+        1.0,
+    ),
+    of(
+        What::Slowest,
+        Parameter::Stalls,
+        series::SLOWEST_WRITING,
+        &[10],
+        2.0,
+    ),
 ];
 
 impl What {
     /// Returns true for a rate in bytes per second.
     pub(super) const fn is_rate(self) -> bool {
-        matches!(self, What::Closed | What::Long)
+        matches!(
+            self,
+            What::Closed | What::Long | What::Fill | What::FastFill
+        )
     }
 
     /// Returns true for what is measured on a drive that nothing writes to.
     pub(super) const fn reads(self) -> bool {
-        !matches!(
+        !self.writes() && !self.mixed()
+    }
+
+    /// Returns true for what is measured with writes alone.
+    pub(super) const fn writes(self) -> bool {
+        matches!(
             self,
-            What::Write | What::Fua | What::Clean | What::Dirty | What::Typical | What::Slowest
+            What::Write | What::Fua | What::Clean | What::Dirty | What::Fill | What::FastFill
         )
     }
 
@@ -148,6 +192,8 @@ impl What {
         match self {
             What::One => "read of a block",
             What::Two => "read of two blocks",
+            What::Small => "small read",
+            What::Piece => "read of 1 MiB",
             What::Nothing => "read of nothing",
             What::NothingPair => "two reads of nothing",
             What::Pair => "two reads at once",
@@ -158,6 +204,8 @@ impl What {
             What::Fua => "write with FUA",
             What::Clean => "flush of nothing",
             What::Dirty => "flush after bytes:",
+            What::Fill => "fill in order",
+            What::FastFill => "fill of the fast cache",
             What::Typical => "read during writes",
             What::Slowest => "slowest during writes",
         }
@@ -174,11 +222,21 @@ pub(super) struct Goal {
     weight: f64,
 }
 
-/// Returns the samples of a record.
+/// Reads faster than this share of the slower ones are answered by memory or by a fast cache.
+const NATIVE: f64 = 0.75;
+/// The share of fast reads from which figures that mix both kinds say nothing about either.
+const MIXED: f64 = 0.03;
+
+/// Returns the samples of a record. Of single reads only the native ones count; if there are others, loops and pairs, which
+/// mix both, are left out.
 pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     let mut all = Samples::new();
+    let cache = seen.value(Parameter::FastCache).and_then(Value::bytes);
     for source in SOURCES {
         for sample in seen.series(source.parameter, source.series) {
+            if !part(source.what, sample, cache) {
+                continue;
+            }
             let ns = sample.ns.max(1) as f64;
             let x = match source.what {
                 What::Closed | What::Dirty => sample.x,
@@ -191,7 +249,35 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
             all.entry((source.what, x)).or_default().push(value);
         }
     }
+    let mut fast = 0.0;
+    let mapped = seen.value(Parameter::MapReach).is_some();
+    let small = if mapped { What::Two } else { What::Small };
+    for what in [What::One, What::Two, small] {
+        if let Some(times) = all.get_mut(&(what, 0)) {
+            let least = NATIVE * quantile(times, 0.8).unwrap_or(0.0);
+            let count = times.len() as f64;
+            times.retain(|ns| *ns >= least);
+            fast = f64::max(fast, 1.0 - times.len() as f64 / count);
+        }
+    }
+    if cache.is_some() {
+        all.remove(&(What::Piece, 0));
+    }
+    if fast > MIXED {
+        let mixed = [What::Pair, What::Closed, What::Knee, What::Piece];
+        all.retain(|(what, _), _| !mixed.contains(what));
+    }
     all
+}
+
+/// Returns true if a sample of a fill belongs to the part in the fast cache, or to that behind it.
+fn part(what: What, sample: &Sample, cache: Option<u64>) -> bool {
+    let cache = cache.unwrap_or(0) as f64;
+    match what {
+        What::Fill => sample.x as f64 > 1.1 * cache,
+        What::FastFill => (sample.x as f64) < 0.9 * cache,
+        _ => true,
+    }
 }
 
 /// Returns the figures of samples that are to be met, each kind with its weight.

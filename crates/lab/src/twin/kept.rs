@@ -15,7 +15,7 @@ const FIT: u32 = 1;
 /// Those of [`twin`], and those of reading the run.
 pub fn of_run(
     run: &Path,
-    interrupted: &dyn Fn() -> bool,
+    interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<(Twin, Vec<String>), TwinError> {
     let loaded = store::load_record(run)?;
     let record = loaded.value;
@@ -33,7 +33,10 @@ pub fn of_run(
 ///
 /// # Errors
 /// Those of [`of_run`], and those of writing it.
-pub fn twin_of(run: &Path, interrupted: &dyn Fn() -> bool) -> Result<(PathBuf, bool), TwinError> {
+pub fn twin_of(
+    run: &Path,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<(PathBuf, bool), TwinError> {
     let path = run.join(TWIN_FILE);
     let mark = mark(run)?;
     let kept = std::fs::read_to_string(&path).unwrap_or_default();

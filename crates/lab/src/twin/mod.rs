@@ -7,6 +7,7 @@
 //! A twin is made from the record alone: the drive file that the record of a modelled drive holds is not looked at.
 
 mod bench;
+mod campaign;
 mod draft;
 mod error;
 mod figures;
@@ -15,19 +16,22 @@ mod fit;
 mod kept;
 mod seen;
 mod series;
+mod work;
 
+pub use campaign::{Watcher, compare};
 pub use error::TwinError;
 use file::text;
 pub use kept::{of_run, save, twin_of};
 
 use bench::Bench;
+use fathom_base::Bytes;
 use fathom_probe::{Method, Parameter, Profile, Record};
 use fathom_report::twin::{Assumed, Figure};
 use fathom_ssd::Spec;
 use fit::Fitting;
 use seen::Seen;
 use serde::Serialize;
-use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
 
 /// A twin, and how well it fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +54,7 @@ pub struct Twin {
 pub fn twin(
     record: &Record,
     profile: &Profile,
-    interrupted: &dyn Fn() -> bool,
+    interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<Twin, TwinError> {
     check(record)?;
     let seen = Seen::new(record, profile);
@@ -59,25 +63,37 @@ pub fn twin(
     if !goals.iter().any(|goal| goal.what == figures::What::One) {
         return Err(little());
     }
-    let draft = draft::draft(&seen)?;
+    let mut drafts = draft::drafts(&seen)?;
     let bench = Bench::of(&seen);
     let fitting = Fitting {
-        bench: &bench,
+        bench: &bench.sparse(),
         goals: &goals,
         interrupted,
-        evaluations: Cell::new(0),
+        evaluations: AtomicU64::new(0),
     };
-    let spec = fitting.times(&draft.spec);
-    if interrupted() {
+    let specs: Vec<Spec> = drafts.iter().map(|draft| draft.spec.clone()).collect();
+    let fitted = fitting.fit(&specs);
+    let (Some((number, spec)), false) = (fitted, interrupted()) else {
         return Err(TwinError::Interrupted);
-    }
+    };
     let mut samples = bench.reads(&spec)?;
     samples.extend(bench.writes(&spec)?);
+    samples.extend(bench.mixed(&spec)?);
+    let mut assumed = drafts.swap_remove(number).assumed;
+    file::now(&mut assumed, &spec);
+    let whole = record.meta.target.capacity_bytes;
+    if spec.capacity.0 != whole && !assumed.iter().any(|one| one.key == "capacity") {
+        assumed.push(Assumed {
+            key: "capacity".to_owned(),
+            value: spec.capacity.to_string(),
+            why: format!("rounded from {} to whole blocks", Bytes(whole)),
+        });
+    }
     Ok(Twin {
         figures: goals.iter().map(|goal| goal.shown(&samples)).collect(),
         spec,
-        assumed: draft.assumed,
-        evaluations: fitting.evaluations.get(),
+        assumed,
+        evaluations: fitting.evaluations.into_inner(),
     })
 }
 

@@ -16,3 +16,6 @@ pub(super) const CLEAN: Series = Series::new("clean");
 pub(super) const DIRTY: Series = Series::new("dirty");
 pub(super) const PLAIN: Series = Series::new("plain");
 pub(super) const FUA: Series = Series::new("fua");
+pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
+pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
+pub(super) const READ_COOL: Series = Series::new("read_cool");

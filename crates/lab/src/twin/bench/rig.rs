@@ -35,6 +35,10 @@ impl Ask {
         Self { due, ..self }
     }
 
+    pub(in crate::twin) const fn due(&self) -> Dur {
+        self.due
+    }
+
     pub(in crate::twin) const fn is_read(&self) -> bool {
         matches!(self.op, Op::Read)
     }
@@ -62,12 +66,18 @@ pub(in crate::twin) struct Rig {
     next: u64,
     pub(in crate::twin) block: u64,
     pub(in crate::twin) span: u64,
+    pub(in crate::twin) capacity: u64,
 }
 
 impl Rig {
     pub(in crate::twin) fn new(drive: Drive, span: u64, seed: u64) -> Self {
-        let block = u64::from(drive.info().logical_block_bytes).max(1);
+        let info = drive.info();
+        let (block, capacity) = (
+            u64::from(info.logical_block_bytes).max(1),
+            info.capacity_bytes,
+        );
         Self {
+            capacity,
             drive,
             rng: Rng::new(seed, 0x7417),
             next: 0,
@@ -96,6 +106,15 @@ impl Rig {
     /// Returns the latency of a read, in nanoseconds.
     pub(in crate::twin) fn read(&mut self, at: u64, len: u64) -> f64 {
         self.lone(Ask::new(Op::Read, at, len))
+    }
+
+    /// Returns the time of a read that is cut into requests, in nanoseconds.
+    pub(in crate::twin) fn read_parts(&mut self, at: u64, len: u64) -> f64 {
+        let longest = self.drive.info().max_request_bytes;
+        let parts = (at..at + len).step_by(longest as usize);
+        let part = |from: u64| Ask::new(Op::Read, from, longest.min(at + len - from));
+        let asks: Vec<Ask> = parts.map(part).collect();
+        self.together(&asks, usize::MAX)
     }
 
     /// Returns the time of a write that is cut into requests, in nanoseconds.
@@ -150,6 +169,10 @@ impl Rig {
         let asks: Vec<Ask> = starts.map(part).collect();
         self.serve(&asks, FILL_DEPTH);
         self.flush();
+    }
+
+    pub(in crate::twin) fn trim(&mut self, range: Range<u64>) {
+        self.lone(Ask::new(Op::Trim, range.start, range.end - range.start));
     }
 
     pub(in crate::twin) fn idle(&mut self, pause: Dur) {
@@ -226,7 +249,6 @@ impl Rig {
                 });
             }
         }
-        some || (until < Time::MAX && self.drive.now() < until)
-            || (until < Time::MAX && self.drive.now() >= until)
+        some || until < Time::MAX
     }
 }

@@ -2,13 +2,13 @@
 
 use super::Assumptions;
 use crate::twin::seen::Seen;
+use crate::twin::series;
 use fathom_base::Bytes;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{Mapping, MappingKind};
 
 const KIB: u64 = 1 << 10;
 /// The usual values of what is not known.
-const PAGE: u64 = 16 * KIB;
 const UNIT: u64 = 4 * KIB;
 const DIES: u64 = 8;
 const OVER_PERCENT: f64 = 7.0;
@@ -34,9 +34,60 @@ pub(super) struct Layout {
     pub(super) kind: MappingKind,
 }
 
-pub(super) fn layout(seen: &Seen<'_>, assumed: &mut Assumptions) -> Layout {
+/// Pages that are tried if the answers do not tell the page.
+const PAGES_TRIED: [u64; 4] = [16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB];
+
+/// Returns the pages that fit the answers.
+pub(super) fn pages_tried(seen: &Seen<'_>) -> Vec<u64> {
+    let mut assumed = Assumptions::default();
+    let unit = unit(seen, &mut assumed);
+    match known_page(seen, unit) {
+        Some(page) => vec![page],
+        None => {
+            let fits = |page: &u64| page.is_multiple_of(unit);
+            let mut pages: Vec<u64> = PAGES_TRIED.into_iter().filter(fits).collect();
+            if pages.is_empty() {
+                pages.push(unit);
+            }
+            pages
+        }
+    }
+}
+
+/// How dies share channels, and over how many dies a clustered block is striped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::twin) struct Arrangement {
+    pub(in crate::twin) channels: u64,
+    pub(in crate::twin) wide: u64,
+}
+
+/// Returns arrangements of a number of dies: up to eight on a channel, and clustered blocks on one die, one of each channel,
+/// or all.
+pub(in crate::twin) fn arrangements(dies: u64) -> Vec<Arrangement> {
+    let fits = |n: &u64| dies.is_multiple_of(*n) && dies / n <= 8 && *n <= 16;
+    let mut channels: Vec<u64> = (1..=dies).rev().filter(fits).take(3).collect();
+    if channels.is_empty() {
+        channels.push(dies);
+    }
+    let arranged = channels.into_iter().flat_map(|channels| {
+        let mut wide = vec![1, dies / channels, channels, dies];
+        wide.sort_unstable();
+        wide.dedup();
+        wide.into_iter()
+            .map(move |wide| Arrangement { channels, wide })
+    });
+    arranged.collect()
+}
+
+pub(super) fn layout(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> Layout {
     let unit = unit(seen, assumed);
-    let page = page(seen, unit, assumed);
+    if known_page(seen, unit).is_none() {
+        let why = format!(
+            "{}; the one that fits best",
+            seen.why_not(Parameter::StripeUnit)
+        );
+        assumed.add("flash.page", Bytes(page), why);
+    }
     let dies = dies(seen, assumed);
     let kind = kind(seen, assumed);
     let whole = seen.record.meta.target.capacity_bytes;
@@ -48,8 +99,10 @@ pub(super) fn layout(seen: &Seen<'_>, assumed: &mut Assumptions) -> Layout {
         assumed.add("capacity", Bytes(capacity), why);
     }
     let channels = channels(dies);
-    let why = "which dies share a bus does not show in the answers";
-    assumed.add("flash.channels", channels, why);
+    if dies > 1 {
+        let why = "which dies share a bus does not show; the number that fits best";
+        assumed.add("flash.channels", channels, why);
+    }
     Layout {
         capacity,
         unit,
@@ -82,34 +135,29 @@ fn unit(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     unit
 }
 
-/// Returns the clustered page: what lies on one die before the next die's turn.
-fn page(seen: &Seen<'_>, unit: u64, assumed: &mut Assumptions) -> u64 {
+/// Returns the clustered page, if the answers tell it: what lies on one die before the next die's turn.
+fn known_page(seen: &Seen<'_>, unit: u64) -> Option<u64> {
     let fits = |page: &u64| page.is_multiple_of(unit) && *page <= PAGE_MAX;
     let of = |parameter| bytes(seen, parameter).filter(fits);
-    let known = of(Parameter::StripeUnit).or_else(|| of(Parameter::ReadUnit));
-    if let Some(page) = known {
-        return page;
-    }
-    let page = PAGE.next_multiple_of(unit);
-    assumed.add(
-        "flash.page",
-        Bytes(page),
-        seen.why_not(Parameter::StripeUnit),
-    );
-    page
+    of(Parameter::StripeUnit).or_else(|| of(Parameter::ReadUnit))
 }
 
-/// Returns the number of dies. The rate of random reads that saturate the flash tells it more exactly than pairs of reads
-/// do; of several numbers that fit, the one with the most factors of two is taken, because dies come in equal channels.
+/// Returns the number of dies. Where the flash alone limits the rate of random reads, it tells the number more exactly than
+/// pairs of reads do. Of several numbers that fit, the one with the most factors of two is taken, because dies come in equal
+/// channels.
 fn dies(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     let pairs = seen.interval(Parameter::Parallelism);
     let busy = busy(seen);
-    if let (Some([low, high]), Some(busy)) = (pairs, busy)
-        && busy >= 0.6 * low
-        && busy <= 1.1 * high
-        && seen.number(Parameter::QueueKnee).is_some()
-    {
-        return even(0.92 * busy, 1.03 * busy).max(1);
+    if let (Some([low, high]), Some(busy)) = (pairs, busy) {
+        let [least, most] = [0.95 * busy, 1.05 * busy + 0.1];
+        let [both_low, both_high] = [low.max(least), high.min(most)];
+        return match both_low <= both_high {
+            true => even(both_low, both_high),
+            // Pairs count one die too many if the part that is read lies unevenly.
+            false if busy > 0.6 * low => even(least, most),
+            false => even(low, high),
+        }
+        .max(1);
     }
     if let Some([low, high]) = pairs {
         return even(low, high).max(1);
@@ -117,17 +165,38 @@ fn dies(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     if seen.is_absent(Parameter::Parallelism) {
         return 1;
     }
-    let least = busy.map_or(DIES, |busy| (busy.ceil() as u64).next_power_of_two());
-    let dies = least.clamp(1, 256);
+    let peak = seen.figure(Parameter::QueueKnee, "iops");
+    let flash = seen.figure(Parameter::Parallelism, "flash_ns");
+    let least = peak
+        .zip(flash)
+        .map(|(peak, flash)| (peak * flash / 1e9).ceil() as u64);
+    let dies = least.map_or(DIES, u64::next_power_of_two).clamp(1, 256);
     assumed.add("flash.dies", dies, seen.why_not(Parameter::Parallelism));
     dies
 }
 
-/// Returns how many dies the highest rate of random reads keeps busy.
+/// The share of the link's and of the controller's rate up to which the flash limits random reads.
+const FLASH_LIMITS: f64 = 0.7;
+
+/// Reads in flight for each die from which hardly any die is ever idle.
+const DEEP: f64 = 12.0;
+
+/// Returns how many dies the highest rate of random reads keeps busy, if the flash limits it.
 fn busy(seen: &Seen<'_>) -> Option<f64> {
     let peak = seen.figure(Parameter::QueueKnee, "iops")?;
     let flash = seen.figure(Parameter::Parallelism, "flash_ns")?;
-    Some(peak * flash / 1e9)
+    let small = 4096.0 * peak;
+    let link = super::times::link(seen).unwrap_or(f64::MAX);
+    let host = seen
+        .figure(Parameter::Parallelism, "host_ns")
+        .unwrap_or(0.0);
+    let two = seen.median(Parameter::Parallelism, series::NOTHING_PAIR);
+    let one = seen.median(Parameter::Parallelism, series::NOTHING);
+    let each = two.zip(one).map_or(host, |(two, one)| two - one);
+    let busy = peak * flash / 1e9;
+    let deep = f64::from(seen.record.meta.target.queue_depth.min(1024)) >= DEEP * busy;
+    let limits = small < FLASH_LIMITS * link && peak * each < FLASH_LIMITS * 1e9;
+    (deep && limits).then_some(busy)
 }
 
 /// Returns the whole number in an interval that is divisible by the largest power of two; the nearest one if there is none.

@@ -15,6 +15,9 @@ const LARGE: Bytes = Bytes::mib(256);
 const SOME: Bytes = Bytes::mib(1);
 const IDLE_DELAY: Dur = Dur::ms(2);
 const BITS_PER_CELL: u32 = 3;
+/// The free share of a nearly full drive, and the usual static part of a fast cache as a share of the capacity.
+const NEARLY: f64 = 0.1;
+const STATIC: f64 = 0.015;
 
 pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option<WriteBuffer> {
     let of = Parameter::WriteBuffer;
@@ -88,16 +91,21 @@ pub(super) fn fast_cache(
     let of = Parameter::FastCache;
     let size = seen.value(of)?.bytes()? as f64;
     let capacity = seen.record.meta.target.capacity_bytes as f64;
-    let half = seen.figure(of, "size_half_full_bytes");
-    let fixed = match half {
-        Some(half) => (2.0 * half - size).clamp(0.0, size),
+    let nearly = seen
+        .figure(of, "size_nearly_full_bytes")
+        .filter(|size| *size > 0.0);
+    let fixed = match nearly {
+        // At nine tenths a tenth of the dynamic part is left.
+        Some(nearly) => ((nearly - NEARLY * size) / (1.0 - NEARLY)).clamp(0.0, size),
         None => {
+            let why = "it was not seen on a fuller drive";
+            let fixed = (STATIC * capacity).min(size);
             assumed.add(
                 "fast_cache.static_capacity",
-                "all",
-                "its size on a fuller drive is not known",
+                Bytes(fixed as u64 / MIB * MIB),
+                why,
             );
-            size
+            fixed
         }
     };
     let fixed = (fixed / MIB as f64).round() * MIB as f64;
@@ -111,7 +119,7 @@ pub(super) fn fast_cache(
     assumed.add(
         "fast_cache.when_full",
         "bypass",
-        "what a full cache does is not asked",
+        "what a full cache does is not asked; what fits best",
     );
     Some(FastCache {
         bits_per_cell: BITS_PER_CELL,

@@ -6,6 +6,8 @@ mod geometry;
 mod memory;
 mod times;
 
+pub(super) use geometry::{Arrangement, arrangements};
+
 use super::error::TwinError;
 use super::seen::Seen;
 use fathom_base::{Bytes, Dur, Rate};
@@ -37,13 +39,24 @@ impl Assumptions {
     }
 }
 
-/// Drafts the twin of a record.
+/// Drafts the twins of a record that its answers leave open, at least one: they differ in the page.
 ///
 /// # Errors
-/// [`TwinError::Draft`] if the values do not make a drive.
-pub(super) fn draft(seen: &Seen<'_>) -> Result<Draft, TwinError> {
+/// [`TwinError::Draft`] if the values make no drive.
+pub(super) fn drafts(seen: &Seen<'_>) -> Result<Vec<Draft>, TwinError> {
+    let pages = geometry::pages_tried(seen).into_iter();
+    let (drafts, failed): (Vec<_>, Vec<_>) =
+        pages.map(|page| draft(seen, page)).partition(Result::is_ok);
+    let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
+    match failed.into_iter().find_map(Result::err) {
+        Some(error) if drafts.is_empty() => Err(error),
+        _ => Ok(drafts),
+    }
+}
+
+fn draft(seen: &Seen<'_>, page: u64) -> Result<Draft, TwinError> {
     let mut assumed = Assumptions::default();
-    let layout = geometry::layout(seen, &mut assumed);
+    let layout = geometry::layout(seen, page, &mut assumed);
     let times = times::times(seen, &layout, &mut assumed);
     let mapping = geometry::mapping(seen, &layout, &mut assumed);
     let write_buffer = memory::write_buffer(seen, &mut assumed);

@@ -11,9 +11,11 @@ use fathom_stats::location::{median, quantile};
 
 /// The usual values of what the record does not tell.
 const READ_NS: f64 = 60_000.0;
-const PROGRAM_NS: f64 = 700_000.0;
+const PROGRAM_NS: f64 = 600_000.0;
 const ERASE_NS: f64 = 5e6;
 const LINK: f64 = 3e9;
+/// The share of the link's rate from which it limits.
+const LINK_LIMITS: f64 = 0.9;
 /// Queues deeper than those of SATA are those of NVMe.
 const SATA_DEPTH_MAX: u32 = 32;
 
@@ -79,10 +81,10 @@ pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions)
     let flash = lone.data.map_or(READ_NS, |data| data - nothing).max(1000.0);
     let bus = bus(seen, block, link, lone.data).unwrap_or(1e9);
     let read = (flash - block / bus * 1e9).max(0.5 * flash);
-    let program = program(seen, layout, nothing, bus).unwrap_or_else(|| {
+    let program = program(seen, layout, nothing, bus, assumed).unwrap_or_else(|| {
         assumed.add(
             "flash.program",
-            "700us",
+            "600us",
             "nothing was written that waits for the flash",
         );
         PROGRAM_NS
@@ -108,7 +110,7 @@ pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions)
 }
 
 /// Returns the highest rate of long reads or writes.
-fn link(seen: &Seen<'_>) -> Option<f64> {
+pub(super) fn link(seen: &Seen<'_>) -> Option<f64> {
     let long = [
         (Parameter::BandwidthLimit, series::BATCH),
         (Parameter::FastCache, series::EMPTY),
@@ -131,7 +133,13 @@ fn bus(seen: &Seen<'_>, block: f64, link: f64, one: Option<f64>) -> Option<f64> 
 }
 
 /// Returns the time of a program: what a flush takes after a small write, or the time of a page at the native rate.
-fn program(seen: &Seen<'_>, layout: &Layout, nothing: f64, bus: f64) -> Option<f64> {
+fn program(
+    seen: &Seen<'_>,
+    layout: &Layout,
+    nothing: f64,
+    bus: f64,
+    assumed: &mut Assumptions,
+) -> Option<f64> {
     let of = Parameter::FastCache;
     let slow = seen.figure(of, "slow_bytes_per_s").or_else(|| {
         let samples = seen.series(of, series::EMPTY).iter();
@@ -147,9 +155,17 @@ fn program(seen: &Seen<'_>, layout: &Layout, nothing: f64, bus: f64) -> Option<f
     let by_flush = seen
         .number(Parameter::Flush)
         .map(|flush| flush - clean - transfer);
+    let by_link = slow
+        .zip(link(seen))
+        .is_some_and(|(slow, link)| slow > LINK_LIMITS * link);
     let program = match (by_rate, by_flush) {
         // A flush may also read, fold or meet other work; a rate may be that of the link.
         (Some(rate), Some(flush)) => rate.min(flush).max(0.3 * flush),
+        (Some(rate), None) if by_link && rate > PROGRAM_NS => {
+            let why = "fills are as fast as the link, and no flush waits for the flash: it is at most as long as that takes";
+            assumed.add("flash.program", "600us", why);
+            PROGRAM_NS
+        }
         (rate, flush) => rate.or(flush)?,
     };
     (program > 0.0).then_some(program.max(20_000.0))

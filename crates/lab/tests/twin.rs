@@ -1,0 +1,95 @@
+//! Twins of modelled drives: planted times are found, the drive file in a record is not looked at, and a record that says
+//! too little is refused.
+
+use fathom_lab::twin::{TwinError, twin};
+use fathom_model::Model;
+use fathom_probe::run::{self, RunConfig};
+use fathom_probe::{Level, Method, Parameter, Record, Unobserved};
+use fathom_ssd::Spec;
+
+fn drive() -> Spec {
+    let text = include_str!("../../../examples/drive.toml");
+    let mut spec = Spec::from_toml(text).unwrap();
+    spec.host.queue_depth = 64;
+    spec.host.protocol = fathom_ssd::spec::Protocol::Nvme;
+    spec.host.latency = fathom_base::Dur::us(9);
+    spec.host.command_overhead = fathom_base::Dur::us(3);
+    spec.mapping = fathom_ssd::spec::Mapping {
+        unit: Some(fathom_base::Bytes::kib(4)),
+        over_provisioning_percent: 10.0,
+        ..fathom_ssd::spec::Mapping::new(fathom_ssd::spec::MappingKind::Page)
+    };
+    spec.read_buffer = None;
+    spec.noise.background_interval = fathom_base::Dur::ZERO;
+    spec.noise.background_duration = fathom_base::Dur::ZERO;
+    spec
+}
+
+fn record(spec: &Spec, parameters: &[Parameter]) -> Record {
+    let mut device = Model::Ssd(Box::new(spec.clone())).build(3).unwrap();
+    let config = RunConfig {
+        seed: 3,
+        level: Level::Quick,
+        parameters: parameters.to_vec(),
+        ..RunConfig::default()
+    };
+    run::run(&mut device, &config, None, &mut Unobserved).unwrap()
+}
+
+const ENOUGH: [Parameter; 3] = [
+    Parameter::Parallelism,
+    Parameter::QueueKnee,
+    Parameter::Flush,
+];
+
+fn near(found: u64, planted: u64, percent: f64) {
+    let off = (found as f64 / planted as f64 - 1.0) * 100.0;
+    assert!(off.abs() <= percent, "{found} instead of {planted}");
+}
+
+#[test]
+fn planted_times_are_found() {
+    let spec = drive();
+    let record = record(&spec, &ENOUGH);
+    let made = twin(&record, &run::solve(&record), &|| false).unwrap();
+    let found = &made.spec;
+    near(found.flash.read.0, spec.flash.read.0, 5.0);
+    near(
+        found.host.command_overhead.0,
+        spec.host.command_overhead.0,
+        10.0,
+    );
+    let dies = |spec: &Spec| u64::from(spec.flash.channels * spec.flash.dies_per_package);
+    assert_eq!(dies(found), dies(&spec));
+    assert!(made.assumed.iter().any(|one| one.key == "host.protocol"));
+    // A search is a function of the record.
+    let again = twin(&record, &run::solve(&record), &|| false).unwrap();
+    assert_eq!(made, again);
+}
+
+#[test]
+fn the_drive_file_in_a_record_does_not_count() {
+    let mut record = record(&drive(), &ENOUGH);
+    let of = |record: &Record| twin(record, &run::solve(record), &|| false).unwrap().spec;
+    let without = of(&record);
+    record.meta.target.spec = Some("no drive file".to_owned());
+    assert_eq!(of(&record), without);
+}
+
+#[test]
+fn a_record_that_cannot_be_fitted_is_refused() {
+    let whole = record(&drive(), &[Parameter::Flush]);
+    let of = |record: &Record| twin(record, &run::solve(record), &|| false).unwrap_err();
+    assert!(matches!(of(&whole), TwinError::Little { .. }));
+    let mut other = whole.clone();
+    other.meta.complete = false;
+    assert!(matches!(of(&other), TwinError::Unfinished { .. }));
+    other.meta.method = Method::Paper;
+    assert!(matches!(of(&other), TwinError::Paper));
+    let mut old = whole.clone();
+    old.meta.fathom = "0.0.0".to_owned();
+    assert!(matches!(of(&old), TwinError::Version { .. }));
+    let stopped = record(&drive(), &ENOUGH);
+    let ended = twin(&stopped, &run::solve(&stopped), &|| true).unwrap_err();
+    assert!(matches!(ended, TwinError::Interrupted));
+}
