@@ -10,8 +10,10 @@ use fathom_base::Dur;
 use fathom_block::Op;
 use std::ops::Range;
 
-/// The most requests that are made in one call.
-const CHUNK_MAX: u64 = 1 << 16;
+/// The most requests that are made in one call: so many that the queue seldom drains.
+const CHUNK_MAX: u64 = 1 << 15;
+/// The longest time between two looks at an interruption: the queue drains then.
+const BREATH: Dur = Dur::ms(1_000);
 
 /// A closed loop of requests of one kind.
 #[derive(Clone, Debug)]
@@ -34,22 +36,21 @@ pub(crate) struct Loop {
 impl Loop {
     /// Makes requests until the time is over, or until the bytes are spent. Returns the bytes moved and the time.
     pub(crate) fn run(&mut self, io: &mut Io<'_>) -> Result<(u64, Dur), Stop> {
-        let began = io.now();
-        let depth = u64::from(self.depth.clamp(1, io.info().queue_depth.max(1)));
-        let (mut done, mut chunk) = (0u64, 2 * depth);
+        let (began, first) = (io.now(), self.next);
+        let end = began + self.time;
         let most = (self.bytes_max / self.len.max(1)).max(1);
+        let mut done = 0;
         loop {
-            let count = chunk.min(most - done).max(1);
-            let asks: Vec<Ask> = (0..count).map(|_| self.ask(io)).collect();
-            io.serve(&asks, self.depth)?;
-            done += count;
-            let took = io.now().since(began);
-            if took >= self.time || done >= most {
-                return Ok((done * self.len, took));
+            let asks: Vec<Ask> = (0..CHUNK_MAX.min(most - done))
+                .map(|_| self.ask(io))
+                .collect();
+            let soon = end.min(io.now() + BREATH);
+            done += io.serve_until(&asks, self.depth, soon)?.len() as u64;
+            // Those that were not made are the next ones.
+            self.next = first.map(|first| first + done * self.len);
+            if io.now() >= end || done >= most {
+                return Ok((done * self.len, io.now().since(began)));
             }
-            // Half of what is left at this rate: the queue drains a few times only, and little is made beyond the time.
-            let left = done as f64 * (self.time.0 - took.0) as f64 / took.0.max(1) as f64;
-            chunk = ((left / 2.0) as u64).clamp(depth, CHUNK_MAX);
         }
     }
 

@@ -66,6 +66,15 @@ impl Served {
     }
 }
 
+/// What is known before a request is submitted.
+pub(super) struct Before<'a> {
+    /// The number of the request.
+    pub(super) number: usize,
+    /// The requests that are complete, by their number.
+    pub(super) ended: &'a [Option<Served>],
+    pub(super) now: Time,
+}
+
 /// The state of a loop.
 pub(super) struct Serving<'a> {
     device: &'a mut dyn Device,
@@ -102,25 +111,25 @@ impl<'a> Serving<'a> {
     /// Serves the requests in the order given. After a failure it submits no more and waits for those in flight. Returns
     /// those that were served, in the order given, and the number submitted.
     pub(super) fn run(self, asks: &[Ask]) -> (Vec<Served>, u64, Result<(), IoError>) {
-        self.run_while(asks, |_, _| true)
+        self.run_while(asks, |_| true)
     }
 
-    /// Serves the first request and, beside it, the others one after the other: at least one, and no more once the first
-    /// is complete.
-    pub(super) fn run_beside(self, asks: &[Ask]) -> (Vec<Served>, u64, Result<(), IoError>) {
-        self.run_while(asks, |number, ended| number < 2 || ended[0].is_none())
-    }
-
-    fn run_while(
+    /// As `run`, but submits a request only if the state before it allows.
+    pub(super) fn run_while(
         mut self,
         asks: &[Ask],
-        goes_on: impl Fn(usize, &[Option<Served>]) -> bool,
+        goes_on: impl Fn(&Before<'_>) -> bool,
     ) -> (Vec<Served>, u64, Result<(), IoError>) {
         self.ended = vec![None; asks.len()];
         let mut submitted = 0;
         for (number, ask) in asks.iter().enumerate() {
             self.make_room(asks, ask);
-            if self.failed.is_some() || !goes_on(number, &self.ended) {
+            let before = Before {
+                number,
+                ended: &self.ended,
+                now: self.device.now(),
+            };
+            if self.failed.is_some() || !goes_on(&before) {
                 break;
             }
             submitted += u64::from(self.submit(asks, number, ask));

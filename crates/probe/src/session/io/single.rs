@@ -2,7 +2,7 @@
 
 use super::Io;
 use crate::record::Timed;
-use crate::session::served::{Ask, Served, Serving};
+use crate::session::served::{Ask, Before, Served, Serving};
 use crate::{Sample, Series, Stop};
 use fathom_base::{Dur, Time};
 use fathom_block::{DriveLog, Op, Payload};
@@ -62,19 +62,45 @@ impl Io<'_> {
     /// # Errors
     /// As for [`Io::write`].
     pub(crate) fn serve_beside(&mut self, first: Ask, others: &[Ask]) -> Result<Vec<Served>, Stop> {
-        self.may_go_on(Dur::ZERO)?;
         let asks: Vec<Ask> = std::iter::once(first)
             .chain(others.iter().copied())
             .collect();
-        for ask in &asks {
-            let already = self.cost.bytes_written;
-            self.limits
-                .check(ask.op, &[(ask.offset, ask.len)], already)?;
+        self.serve_while(&asks, 2, |before| {
+            before.number < 2 || before.ended[0].is_none()
+        })
+    }
+
+    /// As [`Io::serve`], but submits nothing after `end`, except the first request.
+    ///
+    /// # Errors
+    /// As for [`Io::write`].
+    pub(crate) fn serve_until(
+        &mut self,
+        asks: &[Ask],
+        depth: u32,
+        end: Time,
+    ) -> Result<Vec<Served>, Stop> {
+        self.serve_while(asks, depth, |before| before.number == 0 || before.now < end)
+    }
+
+    fn serve_while(
+        &mut self,
+        asks: &[Ask],
+        depth: u32,
+        goes_on: impl Fn(&Before<'_>) -> bool,
+    ) -> Result<Vec<Served>, Stop> {
+        self.may_go_on(Dur::ZERO)?;
+        let mut written = self.cost.bytes_written;
+        for ask in asks {
+            let bytes = self
+                .limits
+                .check(ask.op, &[(ask.offset, ask.len)], written)?;
+            written += if ask.op == Op::Write { bytes } else { 0 };
         }
-        let depth = 2.min(self.device.info().queue_depth);
+        let depth = depth.min(self.device.info().queue_depth);
         let (device, ids) = (&mut *self.device, &mut *self.ids);
         let (served, submitted, result) =
-            Serving::new(device, ids, self.tag, depth).run_beside(&asks);
+            Serving::new(device, ids, self.tag, depth).run_while(asks, goes_on);
         self.cost.requests += submitted;
         for one in &served {
             match one.ask.op {
