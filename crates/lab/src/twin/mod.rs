@@ -60,7 +60,8 @@ pub fn twin(
     let seen = Seen::new(record, profile);
     let recorded = figures::samples(&seen);
     let goals = figures::goals(&recorded);
-    if !goals.iter().any(|goal| goal.what == figures::What::One) {
+    let reads = [figures::What::One, figures::What::Small];
+    if !goals.iter().any(|goal| reads.contains(&goal.what)) {
         return Err(little());
     }
     let mut drafts = draft::drafts(&seen)?;
@@ -100,8 +101,9 @@ pub fn twin(
 fn little() -> TwinError {
     TwinError::Little {
         lacks: format!(
-            "reads of single blocks (parameter `{}`)",
-            Parameter::Parallelism
+            "single reads (parameters `{}` and `{}`)",
+            Parameter::Parallelism,
+            Parameter::Stalls
         ),
     }
 }
