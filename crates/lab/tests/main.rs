@@ -21,6 +21,7 @@ mod oracle;
 mod play;
 mod presets;
 mod read_only;
+mod reclaim;
 mod state;
 mod store;
 mod study;

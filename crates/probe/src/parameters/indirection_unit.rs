@@ -3,6 +3,7 @@
 
 mod confirm;
 mod latency;
+mod media;
 mod model;
 pub(crate) mod robust;
 mod series;
