@@ -23,6 +23,7 @@ mod play;
 mod presets;
 mod read_only;
 mod reads;
+mod reclaim;
 mod state;
 mod store;
 mod study;

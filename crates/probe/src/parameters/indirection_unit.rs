@@ -4,6 +4,7 @@
 mod confirm;
 mod iotune;
 mod latency;
+mod media;
 mod model;
 pub(crate) mod robust;
 mod series;

@@ -186,7 +186,8 @@ impl Shifted {
         if buffer.is_some_and(|buffer| buffer.policy == WritePolicy::Bplru) {
             return 0.0;
         }
-        let host = speeds.host(spec.unit());
+        // Writes that wait for a limit in front of the drive leave the flash time to complete units.
+        let host = speeds.host(spec.unit()).max(speeds.limited(spec.unit()));
         let each = |flash: f64| {
             let saturated = host.max(flash / self.stations);
             match buffer {

@@ -10,6 +10,7 @@
 //! shorter blocks are erased and folded between the others; victims drawn at random, which are not those that a stream has
 //! emptied; and a limit in front of the drive. Log blocks are merged and not collected.
 
+use super::clustered_block::SUPERBLOCK;
 use super::right::{Right, Sight, Truth};
 use super::speeds::Speeds;
 use fathom_probe::Value;
@@ -26,7 +27,16 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let row = block * Speeds::of(spec).groups;
     let size = Value::Bytes;
     if !spec.mapping.kind.is_paged() {
-        let right = vec![Right::Is(size(block)), Right::Is(size(row))];
+        // The blocks of a superblock (`ftl/superblock.rs`) are merged and erased one after the other.
+        let wide = match spec.mapping.kind {
+            MappingKind::Superblock => row * SUPERBLOCK,
+            _ => row,
+        };
+        let right = vec![
+            Right::Is(size(block)),
+            Right::Is(size(row)),
+            Right::Is(size(wide)),
+        ];
         return Truth::new(Sight::Faint, right, "log blocks are merged, not collected");
     }
     let of = u64::from(spec.flash.parity_stripe);

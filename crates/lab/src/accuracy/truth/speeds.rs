@@ -70,6 +70,21 @@ impl<'a> Speeds<'a> {
         }
     }
 
+    /// Returns the time for which a limit in front of the drive delays each of many writes or reads of one size, once its
+    /// burst is used up.
+    pub(super) fn limited(&self, bytes: u64) -> f64 {
+        let Some(limit) = &self.spec.limit else {
+            return 0.0;
+        };
+        let counted = limit
+            .operation_size
+            .map_or(1, |size| bytes.div_ceil(size.0));
+        let each = |per_second: u64| 1e9 / per_second.max(1) as f64;
+        let operations = limit.operations_per_second.map_or(0.0, each) * counted as f64;
+        let bandwidth = limit.bandwidth.map(|rate| each(rate.bytes_per_second()));
+        operations.max(bandwidth.unwrap_or(0.0) * bytes as f64)
+    }
+
     /// Returns the number of requests that an access is split into.
     fn requests(&self, bytes: u64) -> f64 {
         bytes.div_ceil(self.spec.host.max_request.0).max(1) as f64

@@ -13,10 +13,11 @@ use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
 use fathom_stats::separate::{Decision, Separation, separate};
 
 const PARAMETER: Parameter = Parameter::IndirectionUnit;
-/// The pairs of a round, and the most rounds: of single writes, and of streams.
+/// The pairs of a round, and the most rounds: of single writes, and of streams, of which long ones are fewer.
 const PAIRS: u64 = 24;
 const ROUNDS: u64 = 16;
 const STREAM_PAIRS: u64 = 8;
+const LONG_PAIRS: u64 = 5;
 const STREAM_ROUNDS: u64 = 3;
 /// The confidence of a ratio, and the relative difference below which times count as equal.
 const CONFIDENCE: f64 = 0.999;
@@ -70,6 +71,14 @@ impl By {
         }
     }
 
+    fn pairs(self) -> u64 {
+        match self {
+            By::Latency => PAIRS,
+            By::Throughput(streams) if streams.is_long() => LONG_PAIRS,
+            By::Throughput(_) => STREAM_PAIRS,
+        }
+    }
+
     fn series(self) -> [Series; 2] {
         match self {
             By::Latency => [WHOLE, SHORT],
@@ -82,7 +91,7 @@ impl By {
 pub(crate) fn bound(by: By, unit: u64) -> u64 {
     match by {
         By::Latency => ROUNDS * PAIRS * 2 * 2 * unit,
-        By::Throughput(streams) => STREAM_ROUNDS * STREAM_PAIRS * 2 * 3 * streams.bytes_max(),
+        By::Throughput(streams) => STREAM_ROUNDS * by.pairs() * 2 * 3 * streams.bytes_max(),
     }
 }
 
@@ -148,10 +157,7 @@ fn measure(session: &mut Session<'_>, by: By, unit: u64, round: u64) -> Result<(
     let space = session.space();
     let start = session.region().start;
     session.step(PARAMETER, &by.name(unit, round), |io| {
-        let pairs = match by {
-            By::Latency => PAIRS,
-            By::Throughput(_) => STREAM_PAIRS,
-        };
+        let pairs = by.pairs();
         for pair in 0..pairs {
             let sizes = sizes(unit, space.block_bytes);
             let series = by.series();
@@ -174,11 +180,11 @@ fn measure(session: &mut Session<'_>, by: By, unit: u64, round: u64) -> Result<(
                         io.sample(series, size, rep);
                     }
                     By::Throughput(streams) => {
-                        let count = streams.writes(size - lacks);
-                        let list: Vec<(u64, u64)> = (0..2 * count)
+                        let [untimed, count] = streams.writes(size - lacks);
+                        let list: Vec<(u64, u64)> = (0..untimed + count)
                             .map(|_| place(io, start, &space, size, lacks))
                             .collect();
-                        let (before, timed) = list.split_at(count);
+                        let (before, timed) = list.split_at(untimed);
                         io.write_queued(before, DEPTH)?;
                         io.write_queued(timed, DEPTH)?;
                         io.sample(series, size, rep);

@@ -1,6 +1,7 @@
 //! The indirection unit by two signals: the latency of flushed writes, and the throughput of many in flight.
 
 use super::confirm::{self, By, Compared};
+use super::media::{self, Logged};
 use super::model::{LARGEST, Shown, candidates};
 use super::{latency, stream};
 use crate::robust::prepare::prepare;
@@ -34,9 +35,12 @@ fn by_latency(record: &Record) -> Option<Found> {
     found(record, By::Latency, &latency::shown(record))
 }
 
+/// Returns the unit that streams confirm: one that they show, or one that single writes show but do not confirm.
 fn by_throughput(record: &Record) -> Option<Found> {
     let (streams, shown) = stream::shown(record);
-    found(record, By::Throughput(streams), &shown)
+    let usual = By::Throughput(stream::usual(&Space::of(record)));
+    found(record, usual, &latency::shown(record))
+        .or_else(|| found(record, By::Throughput(streams), &shown))
 }
 
 /// Returns what streams say of a unit that single writes show.
@@ -86,7 +90,7 @@ fn named_by_latency(record: &Record, found: &Found) -> Estimate {
 
 fn named_by_throughput(found: &Found) -> Estimate {
     let reason = format!(
-        "flushed writes do not show it; random writes of {} at depth 32 take {:.2} times as long without one logical block",
+        "flushed writes do not confirm it; random writes of {} at depth 32 take {:.2} times as long without one logical block",
         size(found.bytes),
         found.compared.ratio
     );
@@ -130,8 +134,10 @@ impl Probe for IndirectionUnit {
     fn bound(&self, space: &Space) -> u64 {
         latency::bound(space)
             + 3 * confirm::bound(By::Latency, LARGEST)
+            + confirm::bound(By::Throughput(stream::usual(space)), LARGEST)
             + stream::bound(space)
-            + 3 * confirm::bound(By::Throughput(stream::longest(space)), LARGEST)
+            + 2 * confirm::bound(By::Throughput(stream::longest(space)), LARGEST)
+            + media::bound(space)
     }
 
     fn expected(&self, space: &Space) -> u64 {
@@ -151,18 +157,10 @@ impl Probe for IndirectionUnit {
         if candidates(&session.space()).is_empty() {
             return Ok(());
         }
-        latency::look(session)?;
-        let shown = latency::shown(session.record());
-        if let Some(unit) = confirm::any(session, By::Latency, &shown)? {
-            let by = By::Throughput(stream::usual(&session.space()));
-            return confirm::look(session, by, unit);
+        match timed(session)? {
+            Some(unit) => media::check(session, unit),
+            None => media::look(session),
         }
-        if !latency::from_memory(session.record()) {
-            return Ok(());
-        }
-        stream::look(session)?;
-        let (streams, shown) = stream::shown(session.record());
-        confirm::any(session, By::Throughput(streams), &shown).map(|_| ())
     }
 
     fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
@@ -172,16 +170,93 @@ impl Probe for IndirectionUnit {
         } else {
             None
         };
-        let Some(bytes) = first.as_ref().or(second.as_ref()).map(|found| found.bytes) else {
+        let by_log = media::shown(record);
+        let timed = first.as_ref().or(second.as_ref()).map(|found| found.bytes);
+        let Some(bytes) = timed.or(by_log.map(|(bytes, _)| bytes)) else {
             return nameless(record);
         };
         if let Some(why) = contradiction(bytes, others) {
             return Estimate::inconclusive(why);
         }
-        match (first, second) {
-            (Some(found), _) => named_by_latency(record, &found),
-            (None, Some(found)) => named_by_throughput(&found),
-            (None, None) => nameless(record),
-        }
+        let named = match (first, second, by_log) {
+            (Some(found), _, _) => named_by_latency(record, &found),
+            (None, Some(found), _) => named_by_throughput(&found),
+            (None, None, Some((bytes, _))) => named_by_log(record, bytes),
+            (None, None, None) => nameless(record),
+        };
+        with_log(named, bytes, media::logged(record, bytes))
     }
+}
+
+/// Takes the samples of times. Returns the unit that they confirm.
+fn timed(session: &mut Session<'_>) -> Result<Option<u64>, Stop> {
+    latency::look(session)?;
+    let shown = latency::shown(session.record());
+    let usual = By::Throughput(stream::usual(&session.space()));
+    if let Some(unit) = confirm::any(session, By::Latency, &shown)? {
+        confirm::look(session, usual, unit)?;
+        return Ok(Some(unit));
+    }
+    if let Some(unit) = confirm::any(session, usual, &shown)? {
+        return Ok(Some(unit));
+    }
+    let from_memory = latency::from_memory(session.record());
+    if !from_memory {
+        // Where noise hides single writes, streams may show it.
+        if !latency::nothing(session.record()) {
+            stream::look(session, false)?;
+        }
+        let (streams, shown) = stream::shown(session.record());
+        return confirm::any(session, By::Throughput(streams), &shown);
+    }
+    // The log shows what streams must be long for, in memory that takes many writes.
+    media::look(session)?;
+    if let Some((unit, _)) = media::shown(session.record()) {
+        let longest = By::Throughput(stream::longest(&session.space()));
+        confirm::look(session, longest, unit)?;
+        return Ok(Some(unit));
+    }
+    stream::look(session, true)?;
+    let (streams, shown) = stream::shown(session.record());
+    confirm::any(session, By::Throughput(streams), &shown)
+}
+
+fn named_by_log(record: &Record, bytes: u64) -> Estimate {
+    let longest = By::Throughput(stream::longest(&Space::of(record)));
+    let streams = confirm::compared(record, longest, bytes);
+    let times = streams.map_or(String::new(), |seen| {
+        format!(
+            "; at depth 32 they take {:.2} times as long without one logical block",
+            seen.ratio
+        )
+    });
+    let reason = format!(
+        "memory hides it from flushed writes, but random writes of {} make the drive write more to the media when they are \
+         shifted by half{times}",
+        size(bytes)
+    );
+    let named = Estimate::identified(Value::Bytes(bytes), reason);
+    match streams {
+        Some(seen) => named.figure("stream_incomplete_ratio", seen.ratio),
+        None => named,
+    }
+}
+
+/// Adds what the log says to an answer; the answer is none if the log contradicts it.
+fn with_log(named: Estimate, bytes: u64, logged: Option<Logged>) -> Estimate {
+    let Some(logged) = logged else {
+        return named;
+    };
+    if logged.contradicts() {
+        return Estimate::inconclusive(format!(
+            "times show a unit of {}, but the drive's log does not: shifted by half, writes of it take {:.2} times as many \
+             bytes of the media, and writes of twice the length {:.2} times",
+            size(bytes),
+            logged.one,
+            logged.two
+        ));
+    }
+    named
+        .figure("media_shifted_ratio", logged.one)
+        .figure("media_shifted_double_ratio", logged.two)
 }

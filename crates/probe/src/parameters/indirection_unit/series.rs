@@ -19,3 +19,6 @@ pub(crate) const STREAM_WHOLE_AGAIN: Series = Series::new("fast_whole_2");
 pub(crate) const STREAM_SHORT_AGAIN: Series = Series::new("fast_short_2");
 /// Small reads at random places.
 pub(crate) const READ: Series = Series::new("unit_read");
+/// The bytes written to the media by such streams, as the drive's log counts them.
+pub(crate) const MEDIA_ALIGNED: Series = Series::new("media_aligned");
+pub(crate) const MEDIA_SHIFTED: Series = Series::new("media_shifted");

@@ -15,9 +15,13 @@ use std::collections::BTreeMap;
 const PARAMETER: Parameter = Parameter::IndirectionUnit;
 /// The number of writes in flight.
 pub(crate) const DEPTH: u32 = 32;
-/// The bytes of a stream, tried in turn; the least and the most writes of one.
-const BYTES: [u64; 2] = [1 << 20, 8 << 20];
-const WRITES: std::ops::RangeInclusive<u64> = 32..=2048;
+/// The bytes of a stream, tried in turn, and those before them that are not timed; the least and the most writes of one.
+const BYTES: [u64; 3] = [1 << 20, 8 << 20, 12 << 20];
+const BEFORE: [u64; 3] = [1 << 20, 8 << 20, 40 << 20];
+const WRITES: std::ops::RangeInclusive<u64> = 32..=16_384;
+/// The lengths of writes in streams beyond the memory of most drives, in bytes.
+const LONG: u64 = 8 << 20;
+const LONG_MAX: u64 = 96 << 10;
 /// The rounds of each.
 const ROUNDS: u64 = 2;
 /// The parts in which a stream is timed: a garbage collection lengthens only one of them.
@@ -43,14 +47,25 @@ impl Streams {
         BYTES.get(self.0).copied().unwrap_or(BYTES[0])
     }
 
-    /// Returns the most bytes of one stream, with the writes that are not timed.
-    pub(crate) fn bytes_max(self) -> u64 {
-        2 * self.bytes().max(*WRITES.start() * model::LARGEST)
+    /// Returns true if the writes before those that are timed fill the memory of most drives.
+    pub(crate) fn is_long(self) -> bool {
+        self.bytes() > LONG
     }
 
-    /// Returns the number of timed writes of a length.
-    pub(crate) fn writes(self, len: u64) -> usize {
-        (self.bytes() / len.max(1)).clamp(*WRITES.start(), *WRITES.end()) as usize
+    /// Returns the most bytes of one stream, with the writes that are not timed.
+    pub(crate) fn bytes_max(self) -> u64 {
+        let least = *WRITES.start() * model::LARGEST;
+        self.bytes().max(least) + self.before_bytes().max(least)
+    }
+
+    fn before_bytes(self) -> u64 {
+        BEFORE.get(self.0).copied().unwrap_or(BEFORE[0])
+    }
+
+    /// Returns the numbers of writes of a length that are not timed, and that are.
+    pub(crate) fn writes(self, len: u64) -> [usize; 2] {
+        let count = |bytes: u64| (bytes / len.max(1)).clamp(*WRITES.start(), *WRITES.end());
+        [self.before_bytes(), self.bytes()].map(|bytes| count(bytes) as usize)
     }
 
     fn name(self, round: u64) -> String {
@@ -61,11 +76,12 @@ impl Streams {
         let space = session.space();
         let start = session.region().start;
         session.step(PARAMETER, &self.name(round), |io| {
-            let mut arms = arms(&space);
+            let mut arms = self.arms(&space);
             io.rng.shuffle(&mut arms);
             for (series, size) in arms {
                 let list = self.list(io, &space, start, series, size);
-                let (before, timed) = list.split_at(list.len() / 2);
+                let (_, len) = form(series, size, space.block_bytes);
+                let (before, timed) = list.split_at(self.writes(len)[0]);
                 io.write_queued(before, DEPTH)?;
                 for part in timed.chunks(timed.len().div_ceil(PARTS)) {
                     io.write_queued(part, DEPTH)?;
@@ -74,6 +90,16 @@ impl Streams {
             }
             Ok(())
         })
+    }
+
+    fn arms(self, space: &Space) -> Vec<(Series, u64)> {
+        let most = if self.is_long() { LONG_MAX } else { u64::MAX };
+        let sizes = lengths(space).into_iter();
+        let sizes = sizes.filter(|size| *size >= 2 * space.block_bytes && *size <= most);
+        let series = [STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT];
+        sizes
+            .flat_map(|size| series.map(|series| (series, size)))
+            .collect()
     }
 
     fn list(
@@ -89,7 +115,7 @@ impl Streams {
         let places = ((start + space.span() - first) / size)
             .saturating_sub(1)
             .max(1);
-        let count = 2 * self.writes(len);
+        let count: usize = self.writes(len).iter().sum();
         (0..count)
             .map(|_| (first + io.rng.below(places) * size + shift, len))
             .collect()
@@ -129,18 +155,10 @@ fn form(series: Series, size: u64, block: u64) -> (u64, u64) {
     }
 }
 
-fn arms(space: &Space) -> Vec<(Series, u64)> {
-    let sizes = lengths(space).into_iter();
-    let sizes = sizes.filter(|size| *size >= 2 * space.block_bytes);
-    let series = [STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT];
-    sizes
-        .flat_map(|size| series.map(|series| (series, size)))
-        .collect()
-}
-
-/// Writes streams, longer ones in turn, until a unit shows clearly.
-pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
-    for streams in Streams::all(&session.space()) {
+/// Writes streams, longer ones in turn, until a unit shows clearly; those beyond the memory of most drives only if asked for.
+pub(crate) fn look(session: &mut Session<'_>, long: bool) -> Result<(), Stop> {
+    let all = Streams::all(&session.space());
+    for streams in all.filter(|streams| long || !streams.is_long()) {
         for round in 0..ROUNDS {
             let steps = session.record().steps.iter();
             let streams_only =
@@ -181,10 +199,10 @@ pub(crate) fn longest(space: &Space) -> Streams {
 /// The most that is written, in bytes.
 pub(crate) fn bound(space: &Space) -> u64 {
     let each = |streams: Streams| {
-        let arms = arms(space);
+        let arms = streams.arms(space);
         let stream = |&(series, size): &(Series, u64)| {
             let (_, len) = form(series, size, space.block_bytes);
-            2 * len * streams.writes(len) as u64
+            len * streams.writes(len).iter().sum::<usize>() as u64
         };
         ROUNDS * arms.iter().map(stream).sum::<u64>()
     };

@@ -138,6 +138,57 @@ fn squares(points: &[Point], table: &Table, spare: f64, floor: Option<f64>) -> O
     Some(points.iter().map(deviation).sum())
 }
 
+/// The least amplification of a full drive, and the error of a logarithm of it, for what a log says to be inverted.
+const MOVED_MIN: f64 = 1.2;
+const ERROR_LOGGED: f64 = 0.06;
+/// The least number of utilisations with a log.
+const LOGGED_MIN: usize = 3;
+
+/// Inverts write amplifications that the drive's own log tells at some utilisations: no time has to be explained. Returns
+/// `None` with too few of them, or if nothing is moved.
+pub(crate) fn logged(points: &[(f64, f64)], tables: &[Table]) -> Option<Inverted> {
+    let full = points.iter().map(|(_, media)| *media).fold(0.0, f64::max);
+    if points.len() < LOGGED_MIN || full < MOVED_MIN {
+        return None;
+    }
+    let squares = |table: &Table, spare: f64| -> f64 {
+        let deviation = |(used, media): &(f64, f64)| {
+            let expected = table.at(used / (1.0 + spare));
+            ((media.max(1.0) / expected).ln() / ERROR_LOGGED).powi(2)
+        };
+        points.iter().map(deviation).sum()
+    };
+    let one = |table: &'_ Table| -> Vec<(f64, f64)> {
+        tried()
+            .map(|spare| (spare, squares(table, spare)))
+            .collect()
+    };
+    let profiles: Vec<Vec<(f64, f64)>> = tables.iter().map(one).collect();
+    let least = |profile: &Vec<(f64, f64)>| {
+        let all = profile.iter().copied();
+        all.min_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let bests: Vec<(f64, f64)> = profiles.iter().filter_map(least).collect();
+    let best = bests.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let misfit = best.1 / (points.len() as f64 - 1.0);
+    // The policies fit alike: each counts with an interval of its own.
+    let within = |(profile, best): (&Vec<(f64, f64)>, &(f64, f64))| {
+        let most = best.1 + FALL * (best.1 / (points.len() as f64 - 1.0)).max(1.0);
+        let likely = profile.iter().filter(move |(_, s)| *s <= most);
+        likely.map(|(spare, _)| *spare).collect::<Vec<f64>>()
+    };
+    let likely: Vec<f64> = profiles.iter().zip(&bests).flat_map(within).collect();
+    let low = likely.iter().copied().fold(f64::MAX, f64::min);
+    let high = likely.iter().copied().fold(0.0, f64::max);
+    Some(Inverted {
+        value: (low * high).sqrt(),
+        low,
+        high,
+        misfit,
+        amplification: full,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +219,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_logged_amplification_tells_it_by_itself() {
+        let tables = Table::all();
+        for table in &tables {
+            for spare in [0.05, 0.1, 0.28] {
+                let point = |used: f64| (used, table.at(used / (1.0 + spare)));
+                let found = logged(&[1.0, 0.9, 0.8, 0.65].map(point), &tables).unwrap();
+                assert!(
+                    found.low <= spare && spare <= found.high,
+                    "{spare}: {found:?}"
+                );
+                assert!(found.high < 3.0 * found.low, "{found:?}");
+            }
+        }
+        assert_eq!(
+            logged(&[(1.0, 1.05), (0.9, 1.0), (0.8, 1.0)], &tables),
+            None
+        );
+        assert_eq!(logged(&[(1.0, 3.0)], &tables), None);
+        // Moved data that does not fall with the utilisation is no collection of pages.
+        let level = logged(&[(1.0, 3.0), (0.8, 3.0), (0.6, 3.0)], &tables);
+        assert!(level.is_some_and(|found| found.misfit > 4.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The over-provisioning from the speed of random overwrites at several utilisations, with a range over victim policies.
 
-use super::invert::{Inverted, Point, invert};
+use super::invert::{self, Inverted, Point, invert};
 use super::steady::{self, ORDER_MAX, Steady, USED};
 use super::waf::Table;
 use crate::record::Level;
@@ -66,7 +66,17 @@ fn answer(record: &Record) -> Estimate {
         return Estimate::inconclusive("the speed of random overwrites did not become steady");
     };
     let slower = full.1.ns_per_byte / empty.1.ns_per_byte;
-    if full.0 != USED[0] || slower < SHOWS {
+    let timed = by_times(&seen, slower);
+    let told = |(used, steady): &(u64, Steady)| Some((*used as f64 / 100.0, steady.media?));
+    let told: Vec<(f64, f64)> = seen.iter().filter_map(told).collect();
+    match invert::logged(&told, &Table::all()) {
+        Some(logged) if full.0 == USED[0] => by_log(&logged, &timed),
+        _ => timed,
+    }
+}
+
+fn by_times(seen: &[(u64, Steady)], slower: f64) -> Estimate {
+    if seen.first().is_none_or(|full| full.0 != USED[0]) || slower < SHOWS {
         return Estimate::not_identifiable(format!(
             "random overwrites of a full drive take {slower:.2} times as long as of a nearly empty one: collection hides \
              behind something slower, or the drive has much spare flash"
@@ -81,7 +91,45 @@ fn answer(record: &Record) -> Estimate {
     let Some(found) = invert(&points, &Table::all()) else {
         return Estimate::not_identifiable("collection shows at too few utilisations");
     };
-    judged(&found, slower, full.1.media)
+    let media = seen.first().and_then(|(_, steady)| steady.media);
+    judged(&found, slower, media)
+}
+
+/// Returns the answer that the drive's log gives, unless the speeds give another one.
+fn by_log(logged: &Inverted, timed: &Estimate) -> Estimate {
+    let percent = |value: f64| 100.0 * value;
+    if logged.misfit > MISFIT || logged.high > RANGE_MAX * logged.low {
+        return timed.clone();
+    }
+    let ends = timed
+        .interval()
+        .and_then(|(low, high)| Some((low.number()?, high.number()?)));
+    if let Some((low, high)) = ends.filter(|(low, high)| *low > logged.high || *high < logged.low) {
+        return Estimate::inconclusive(format!(
+            "the bytes that the drive's log counts fit {:.0} % to {:.0} %, the speeds {:.0} % to {:.0} %",
+            percent(logged.low),
+            percent(logged.high),
+            percent(low),
+            percent(high)
+        ));
+    }
+    let beside = match ends {
+        Some(_) => "the speeds agree",
+        None => "the speeds alone do not tell it",
+    };
+    let reason = format!(
+        "the drive's log counts {:.2} bytes written to the media for each of the host when it is full; over the utilisation \
+         this fits {:.0} % to {:.0} %, depending on how blocks are chosen for collection; {beside}",
+        logged.amplification,
+        percent(logged.low),
+        percent(logged.high)
+    );
+    let named = Estimate::identified(Value::Ratio(logged.value), reason)
+        .between(Value::Ratio(logged.low), Value::Ratio(logged.high))
+        .figure("media_ratio", logged.amplification)
+        .figure("media_misfit_ratio", logged.misfit);
+    let figures = timed.evidence.figures.iter();
+    figures.fold(named, |named, (name, value)| named.figure(name, *value))
 }
 
 fn judged(found: &Inverted, slower: f64, media: Option<f64>) -> Estimate {

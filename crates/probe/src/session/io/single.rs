@@ -188,6 +188,12 @@ impl Io<'_> {
         });
     }
 
+    /// Records a number of bytes that the drive's own log counts.
+    pub(crate) fn sample_count(&mut self, series: Series, x: u64, rep: u32, bytes: u64) {
+        let now = self.now();
+        self.sample_written(series, x, rep, (0, bytes), (now, now + Dur(1)));
+    }
+
     /// Returns the processor time that the host has used so far; `None` above a model.
     pub fn host_time(&self) -> Option<Dur> {
         self.device.host_time()

@@ -1,0 +1,110 @@
+//! The reclaim unit, planted in modelled drives of several geometries and noises, and drives that have none to show.
+
+use crate::cases;
+use fathom_base::{Bytes, Dur, Rng};
+use fathom_block::layers::Limit;
+use fathom_lab::accuracy::{Outcome, Sight, Truth, score};
+use fathom_model::{Model, find};
+use fathom_probe::run::{run, solve};
+use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Verdict};
+use fathom_ssd::spec::{Log, MappingKind, Victim};
+use fathom_ssd::{Spec, Ssd};
+
+const PARAMETER: Parameter = Parameter::ReclaimUnit;
+
+/// Returns a page-mapped drive that is drawn from a seed: geometry, victims, spare flash and noise.
+fn drawn(seed: u64, change: impl FnOnce(&mut Spec)) -> Spec {
+    let Model::Ssd(mut spec) = Model::from_toml(find("nvme").unwrap().text).unwrap() else {
+        panic!("nvme is a drive of flash");
+    };
+    let mut rng = Rng::new(seed, 79);
+    let flash = &mut spec.flash;
+    flash.channels = 1 << (1 + rng.below(2));
+    flash.dies_per_package = 1 + rng.below(2) as u32;
+    flash.planes_per_die = 2;
+    flash.page = Bytes(16 << 10);
+    flash.clustered_page = Bytes(32 << 10);
+    flash.pages_per_block = 24 + rng.below(40) as u32;
+    flash.program = Dur::us(400 + rng.below(800));
+    flash.erase = Dur::us(3000 + rng.below(5000));
+    let lane = flash.clustered_page.0 * u64::from(flash.pages_per_block);
+    let dies = u64::from(flash.channels * flash.dies_per_package);
+    let wide = [1, dies][rng.below(2) as usize];
+    flash.clustered_block = Bytes(lane * wide);
+    spec.capacity = Bytes(lane * dies * (60 + rng.below(40)));
+    spec.mapping.unit = Some(Bytes(4096));
+    spec.mapping.over_provisioning_percent = 7.0 + rng.below(6) as f64;
+    spec.gc.victim = [Victim::Greedy, Victim::CostBenefit][rng.below(2) as usize];
+    spec.noise.command_percent = 8.0 * rng.uniform();
+    spec.noise.flash_percent = 6.0 * rng.uniform();
+    if let Some(buffer) = &mut spec.write_buffer {
+        buffer.capacity = Bytes(1 << 20);
+    }
+    change(&mut spec);
+    spec.check().unwrap();
+    *spec
+}
+
+fn answer(spec: &Spec, seed: u64) -> Estimate {
+    let config = RunConfig {
+        seed,
+        parameters: vec![PARAMETER],
+        ..RunConfig::default()
+    };
+    let mut drive = Ssd::new(spec, seed).unwrap();
+    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
+    solve(&record).parameters.remove(&PARAMETER).unwrap()
+}
+
+#[test]
+fn a_planted_unit_is_found() {
+    let (mut found, mut asked) = (0, 0);
+    for seed in 0..cases(4, 60) {
+        let logs = [Log::None, Log::Media][seed as usize % 2];
+        let spec = drawn(seed, |spec| spec.host.log = logs);
+        let truth = Truth::of(&spec, PARAMETER);
+        let estimate = answer(&spec, seed);
+        let outcome = score(&truth, &estimate);
+        assert_ne!(outcome, Outcome::Wrong, "{seed}: {truth}, {estimate:?}");
+        if truth.sight == Sight::Identifiable {
+            asked += 1;
+            found += u32::from(outcome == Outcome::Found);
+        }
+    }
+    assert!(asked > 0 && 10 * found >= 9 * asked, "{found} of {asked}");
+}
+
+#[test]
+fn drives_that_show_none_are_not_said_to() {
+    let limited = |spec: &mut Spec| {
+        spec.limit = Some(Limit {
+            operations_per_second: Some(3000),
+            operations_burst: None,
+            operation_size: None,
+            bandwidth: None,
+            bandwidth_burst: None,
+        });
+    };
+    // Much spare flash; flash that is faster than the link; log blocks; a limit.
+    let changes: [fn(&mut Spec); 4] = [
+        |spec| spec.mapping.over_provisioning_percent = 90.0,
+        |spec| spec.flash.program = Dur::us(20),
+        |spec| {
+            spec.mapping.kind = MappingKind::Fast;
+            spec.mapping.unit = Some(spec.flash.clustered_page);
+            spec.mapping.log_blocks = 8;
+        },
+        limited,
+    ];
+    for (seed, change) in (0..).zip(changes) {
+        let spec = drawn(seed, change);
+        let truth = Truth::of(&spec, PARAMETER);
+        assert_ne!(truth.sight, Sight::Identifiable, "{seed}");
+        let estimate = answer(&spec, seed);
+        let right = score(&truth, &estimate) != Outcome::Wrong;
+        assert!(
+            right && estimate.verdict != Verdict::Absent,
+            "{seed}: {estimate:?}"
+        );
+    }
+}
