@@ -6,6 +6,7 @@ use crate::robust::blank;
 use crate::robust::pace::Pace;
 use crate::robust::prepare::prepare;
 use crate::{Ask, Io, Level, Parameter, Record, Series, Session, Space, Stop};
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
 /// A read at a random place of the span `x`.
@@ -63,9 +64,11 @@ fn part(record: &Record, space: &Space) -> Range<u64> {
     even::part(record, PARAMETER, filled(space), space.block_bytes)
 }
 
-/// Returns the spans: the whole, and halves of it down to the shortest.
+/// Returns the spans: the whole, and smaller ones by the root of two down to the shortest: a reach of more than half of the
+/// whole must show at two of them.
 fn spans(part: &Range<u64>, space: &Space) -> Vec<u64> {
-    let all = std::iter::successors(Some(part.end - part.start), |span| Some(span / 2));
+    let halves = std::iter::successors(Some(part.end - part.start), |span| Some(span / 2));
+    let all = halves.flat_map(|span| [span, (span as f64 * FRAC_1_SQRT_2) as u64]);
     let whole = |span: u64| span / space.block_bytes * space.block_bytes;
     let mut spans: Vec<u64> = all
         .take_while(|span| *span >= SPAN_MIN)
@@ -100,7 +103,7 @@ pub(crate) fn prepared(session: &mut Session<'_>) -> Result<(), Stop> {
     even::look(session, &manner)
 }
 
-/// Reads over every span, in rounds. A span follows the half of it, whose map is in memory already if it fits: so a round
+/// Reads over every span, in rounds. A span follows a shorter one, whose map is in memory already if it fits: so a round
 /// reads the whole only once. What changes with time and not with the span differs between the rounds.
 pub(crate) fn sweep(session: &mut Session<'_>) -> Result<(), Stop> {
     let space = session.space();

@@ -55,17 +55,20 @@ pub(crate) fn part(record: &Record, of: Parameter, area: Range<u64>, block: u64)
         .iter()
         .map(|chunk| median(chunk).unwrap_or(0.0))
         .collect();
-    match longest(&typical) {
-        run if run.len() >= LEAST => {
-            let [from, to] = [run.start, run.end].map(|at| area.start + at as u64 * len);
-            from..if run.end == CHUNKS as usize {
-                area.end
-            } else {
-                to
-            }
-        }
-        _ => area,
+    let run = longest(&typical);
+    if run.len() < LEAST {
+        return area;
     }
+    // The chunk next to another kind of flash may lie in it in part.
+    let from = match run.start {
+        0 => area.start,
+        start => area.start + (start as u64 + 1) * len,
+    };
+    let to = match run.end as u64 {
+        CHUNKS => area.end,
+        end => area.start + (end - 1) * len,
+    };
+    from..to
 }
 
 /// Returns the longest run of values that are alike, the first of equally long ones.

@@ -98,7 +98,7 @@ fn filled(space: &Space) -> Range<u64> {
 
 impl Probe for ReadUnit {
     fn bound(&self, space: &Space) -> u64 {
-        2 * take::AREA.min(space.span()) + reads::written(space)
+        take::AREA.min(space.span()) + reads::written(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

@@ -143,7 +143,7 @@ impl Probe for StripeUnit {
     }
 
     fn bound(&self, space: &Space) -> u64 {
-        2 * take::area(space)
+        take::area(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
