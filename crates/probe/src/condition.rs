@@ -91,14 +91,20 @@ impl Condition {
     }
 
     fn slowness(&self) -> Vec<String> {
-        let times = |what: &str, ratio: Option<f64>| {
-            ratio.map(|ratio| format!("{what} took {ratio:.1} times as long as at the beginning"))
-        };
+        let times =
+            |what: &str, ratio: Option<f64>| ratio.map(|ratio| format!("{what} {ratio:.1}"));
         let all = [
-            times("reads", self.reads_ratio),
-            times("writes", self.writes_ratio),
+            times("reads took", self.reads_ratio),
+            times("writes took", self.writes_ratio),
         ];
-        all.into_iter().flatten().collect()
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        match all.is_empty() {
+            true => all,
+            false => vec![format!(
+                "{} times as long as at the beginning",
+                all.join(" and ")
+            )],
+        }
     }
 }
 

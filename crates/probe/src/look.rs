@@ -25,6 +25,10 @@ const TIME_MAX: Dur = Dur::ms(10_000);
 /// several times the write.
 const SCATTER_MIN_PERCENT: u64 = 130;
 
+/// A small random read of a disk takes at least this long, typically, in nanoseconds: half a revolution at 15,000 rpm is
+/// 2 ms. Hypervisors report flash as rotating.
+const SEEK_MIN_NS: u64 = 1_000_000;
+
 /// Fits every drive.
 pub(crate) fn always(_: &Look) -> Result<(), &'static str> {
     Ok(())
@@ -80,6 +84,9 @@ pub(crate) fn look(session: &mut Session<'_>) -> Result<Look, Stop> {
         Ok(())
     })?;
     (look.scatter_percent, look.read_ns, look.gain_percent) = seen;
+    look.rotational = look
+        .rotational
+        .map(|told| told && look.read_ns >= SEEK_MIN_NS);
     Ok(look)
 }
 

@@ -200,7 +200,7 @@ pub struct Look {
     pub queue_depth: u32,
     /// Whether the drive reports that it supports TRIM.
     pub trim: bool,
-    /// Whether it has a head that seeks, if it tells.
+    /// Whether it has a head that seeks, if it tells; a drive whose small random reads are faster than a revolution has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
     /// Whether nothing may be written.

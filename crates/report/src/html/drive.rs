@@ -74,7 +74,7 @@ impl<'a> Drive<'a> {
                     p { (unbroken(&found.text)) " (" (found.source) ")" }
                 }
                 @if let Some(why) = &reported.not_asked { p { "The drive itself was not asked: " (why) "." } }
-                @if let Some(why) = &reported.no_log { p { "Its log was not read: " (why) "." } }
+                @if let Some(why) = reported.no_log.as_ref().filter(|why| Some(*why) != reported.not_asked.as_ref()) { p { "Its log was not read: " (why) "." } }
             }
         }
     }

@@ -276,7 +276,18 @@ fn rotational(case: &Case<'_>) -> Option<Compared> {
         return None;
     }
     let said = iops.map(|iops| format!("{} a second", counted(iops as u64, "random read")));
+    // A disk with one actuator reads one place at a time.
+    let parts = case.measured.known("parallelism").ok();
+    let parts = parts.filter(|parts| parts.value > 1 && fast.is_none());
+    let many = parts.map(|parts| format!("{} reads at once", parts.said));
+    let said = many.clone().or(said);
     let (relation, meaning) = match (fast, &said) {
+        (None, Some(said)) if many.is_some() => (
+            Relation::Differs,
+            format!(
+                "{said} are no rotating disk's; the kernel takes a disk's defaults for it (`wbt_lat_usec`)"
+            ),
+        ),
         (Some(_), Some(said)) => (
             Relation::Differs,
             format!(
@@ -286,7 +297,8 @@ fn rotational(case: &Case<'_>) -> Option<Compared> {
         (None, Some(_)) => (Relation::Agrees, "its rate is that of a disk".to_owned()),
         _ => (
             Relation::CannotTell,
-            "not known: the queue knee was not measured".to_owned(),
+            "not known: neither the rate at a queue knee nor the parallelism is identified"
+                .to_owned(),
         ),
     };
     Some(Compared {

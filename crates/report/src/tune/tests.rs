@@ -664,3 +664,17 @@ fn a_flush_that_costs_nothing_refutes_a_volatile_cache() {
         .find(|one| one.source == "write_cache");
     assert_eq!(cache.unwrap().relation, Relation::Differs);
 }
+
+/// A disk with a head reads one place at a time.
+#[test]
+fn parallel_reads_refute_a_rotating_disk() {
+    let relation = |measured: &Measured| {
+        let found = tuned(&reported(&[("rotational", "1")]), measured);
+        let one = found.compared.iter().find(|one| one.source == "rotational");
+        one.unwrap().relation
+    };
+    let parts = |count| Measured::default().with("parallelism", counted(count));
+    assert_eq!(relation(&parts(9)), Relation::Differs);
+    assert_eq!(relation(&parts(1)), Relation::CannotTell);
+    assert_eq!(relation(&Measured::default()), Relation::CannotTell);
+}

@@ -22,7 +22,7 @@ pub fn text(found: &Tuning, screen: Screen) -> String {
         ("Its log was not read", &found.drive.no_log),
     ];
     for (what, why) in why {
-        if let Some(why) = why {
+        if let Some(why) = why.as_ref().filter(|why| !out.contains(&clean(why))) {
             out += &format!("\n{what}: {}.\n", clean(why));
         }
     }
