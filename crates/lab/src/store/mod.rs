@@ -23,12 +23,11 @@ mod tests;
 
 pub use error::StoreError;
 pub use kept::Loaded;
-pub(crate) use names::TRACE_FILE;
 pub use names::{
     AB_FILE, CELLS_FILE, COST_FILE, PLATFORM_FILE, PLATFORM_TOML, PROFILE_FILE, RECORD_FILE,
     REPORT_FILE, REQUESTS_FILE, RESULTS_FILE, RUN_FILE, SAMPLES_FILE, SUMMARY_FILE, SUMS_FILE,
-    TWIN_FILE,
 };
+pub(crate) use names::{TRACE_FILE, TWIN_FILE};
 pub use passing::Passing;
 pub use run_record::{load_run, load_run_record, save_run_record};
 pub use set_kind::SetKind;

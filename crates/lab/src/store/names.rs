@@ -30,7 +30,7 @@ pub const PLATFORM_TOML: &str = "platform.toml";
 /// The samples of such a measurement.
 pub const SAMPLES_FILE: &str = "samples.parquet";
 /// The twin of a measured drive: a drive file.
-pub const TWIN_FILE: &str = "twin.toml";
+pub(crate) const TWIN_FILE: &str = "twin.toml";
 /// The sums of the files beside it.
 pub const SUMS_FILE: &str = "sums.txt";
 /// A trace before it is renamed.

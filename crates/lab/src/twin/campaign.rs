@@ -1,7 +1,8 @@
 //! A campaign of twins: random drives are probed, twins are made of their records, and the twins are compared with the
 //! drives by a second probe and by workloads that no probe uses.
 
-use super::{twin, work};
+use super::make::twin;
+use super::work;
 use crate::accuracy::{Target, draw};
 use fathom_model::Model;
 use fathom_probe::run::{self, RunConfig};

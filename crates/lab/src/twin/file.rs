@@ -1,25 +1,7 @@
 //! The drive file of a twin: what it was made from and what is assumed, as comments, before the keys.
 
-use super::Twin;
-use fathom_report::twin::{Assumed, error_percent};
-use fathom_ssd::Spec;
-
-/// Puts the values of the fitted drive in the place of those that were assumed first.
-pub(super) fn now(assumed: &mut [Assumed], spec: &Spec) {
-    let Ok(root) = spec.to_toml().parse::<toml::Table>() else {
-        return;
-    };
-    for one in assumed {
-        let mut parts = one.key.split('.');
-        let first = parts.next().and_then(|part| root.get(part));
-        let value = parts.fold(first, |value, part| value?.as_table()?.get(part));
-        match value {
-            Some(toml::Value::String(text)) => one.value.clone_from(text),
-            Some(toml::Value::Table(_)) | None => {}
-            Some(value) => one.value = value.to_string(),
-        }
-    }
-}
+use super::make::Twin;
+use fathom_report::twin::error_percent;
 
 /// Returns the drive file.
 pub(super) fn text(twin: &Twin, run: &str) -> String {

@@ -1,6 +1,8 @@
 //! The twin of a run, kept beside the run: made once, and made again if the record or the fit has changed.
 
-use super::{Twin, TwinError, text, twin};
+use super::error::TwinError;
+use super::file::text;
+use super::make::{Twin, twin};
 use crate::store::{self, Staging, TWIN_FILE};
 use fathom_probe::run::solve;
 use std::io;

@@ -1,6 +1,6 @@
 //! The layout of the flash array and the mapping, from the answers on sizes and counts.
 
-use super::Assumptions;
+use super::parts::{Assumptions, link};
 use crate::twin::seen::Seen;
 use crate::twin::series;
 use fathom_base::Bytes;
@@ -186,7 +186,7 @@ fn busy(seen: &Seen<'_>) -> Option<f64> {
     let peak = seen.figure(Parameter::QueueKnee, "iops")?;
     let flash = seen.figure(Parameter::Parallelism, "flash_ns")?;
     let small = 4096.0 * peak;
-    let link = super::times::link(seen).unwrap_or(f64::MAX);
+    let link = link(seen).unwrap_or(f64::MAX);
     let host = seen
         .figure(Parameter::Parallelism, "host_ns")
         .unwrap_or(0.0);

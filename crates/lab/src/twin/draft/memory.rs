@@ -1,7 +1,7 @@
 //! The memories of a drive: write buffer, read buffer with read-ahead, and fast cache.
 
+use super::parts::{Assumptions, dur};
 use super::times::Times;
-use super::{Assumptions, dur};
 use crate::twin::seen::Seen;
 use fathom_base::{Bytes, Dur};
 use fathom_probe::{Parameter, Value};

@@ -4,39 +4,27 @@
 
 mod geometry;
 mod memory;
+mod parts;
 mod times;
 
 pub(super) use geometry::{Arrangement, arrangements};
+pub(super) use parts::{dur, rate};
 
 use super::error::TwinError;
 use super::seen::Seen;
-use fathom_base::{Bytes, Dur, Rate};
+use fathom_base::{Bytes, Rate};
 use fathom_block::layers::Limit;
 use fathom_probe::{Parameter, Value};
 use fathom_report::twin::Assumed;
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{Compression, Faults, Gc, Kind};
-use std::fmt::Display;
+use parts::Assumptions;
 
 /// A drive, and what of it is assumed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Draft {
     pub(super) spec: Spec,
     pub(super) assumed: Vec<Assumed>,
-}
-
-/// The assumptions, in the order in which they are made.
-#[derive(Debug, Default)]
-pub(super) struct Assumptions(Vec<Assumed>);
-
-impl Assumptions {
-    fn add(&mut self, key: &str, value: impl Display, why: impl Into<String>) {
-        self.0.push(Assumed {
-            key: key.to_owned(),
-            value: value.to_string(),
-            why: why.into(),
-        });
-    }
 }
 
 /// Drafts the twins of a record that its answers leave open, at least one: they differ in the page.
@@ -116,15 +104,4 @@ fn limit(seen: &Seen<'_>) -> Option<Limit> {
         bandwidth_burst: bandwidth.and_then(|_| burst(bytes, "burst_bytes").map(Bytes)),
     };
     (per_second.is_some() || bandwidth.is_some()).then_some(limit)
-}
-
-/// Returns a duration of a positive number of nanoseconds, rounded.
-pub(super) fn dur(ns: f64) -> Dur {
-    Dur(ns.max(0.0).round() as u64)
-}
-
-/// Returns a rate of at least one byte per second.
-pub(super) fn rate(bytes_per_second: f64) -> Rate {
-    let whole = bytes_per_second.round().max(1.0) as u64;
-    Rate::new(whole).unwrap_or_else(|| rate(1.0))
 }

@@ -1,7 +1,7 @@
 //! Start values of the times: differences of medians. The fit improves them.
 
 use super::geometry::Layout;
-use super::{Assumptions, dur, rate};
+use super::parts::{Assumptions, dur, link, rate};
 use crate::twin::seen::{Seen, deviation};
 use crate::twin::series;
 use fathom_base::{Bytes, Dur};
@@ -107,22 +107,6 @@ pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions)
             .unwrap_or(program / 5.0)
             .min(program),
     }
-}
-
-/// Returns the highest rate of long reads or writes.
-pub(super) fn link(seen: &Seen<'_>) -> Option<f64> {
-    let long = [
-        (Parameter::BandwidthLimit, series::BATCH),
-        (Parameter::FastCache, series::EMPTY),
-    ];
-    let rates = long.into_iter().filter_map(|(parameter, series)| {
-        let samples = seen.series(parameter, series).iter();
-        let rates: Vec<f64> = samples
-            .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
-            .collect();
-        quantile(&rates, 0.9)
-    });
-    rates.reduce(f64::max)
 }
 
 /// Returns the rate of a bus: what a read of two blocks takes longer than one, without the link's part.
