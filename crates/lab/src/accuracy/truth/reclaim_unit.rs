@@ -40,7 +40,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         return Truth::new(Sight::Faint, right, "log blocks are merged, not collected");
     }
     let of = u64::from(spec.flash.parity_stripe);
-    let data = if of > 0 { row / of * (of - 1) } else { row };
+    let data = row.checked_div(of).map_or(row, |page| page * (of - 1));
     let right = match spec.mapping.kind {
         MappingKind::Dftl => vec![Right::Between(size(data / 100 * 95), size(data))],
         _ => vec![Right::Is(size(data))],
