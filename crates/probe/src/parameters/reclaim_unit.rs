@@ -33,11 +33,15 @@ const FIGURES: &[Figure] = &[
         )
     },
     Figure {
-        x: X::WrittenBefore,
+        x: X::Place { last: false },
         mark: Mark::Nothing,
+        see_found: Some(
+            "All units are laid over one another. Look for a dip at one place: the drive erases a unit for each one that is \
+             filled.",
+        ),
         ..Figure::throughput(
-            "Throughput of overwrites in order over the bytes written",
-            "Look for dips at even distances{every}: the drive erases a unit for each one that is filled.",
+            "Throughput of overwrites in order over their place",
+            "Look for dips at even distances: the drive erases a unit for each one that is filled.",
             &[(PIECE, "Pieces")],
         )
     },

@@ -5,6 +5,9 @@
 //! host. A drive that keeps its map in flash writes pages of it between those of the host, which makes the unit smaller by a
 //! few percent at most. A static order of groups fills them together as well.
 //!
+//! With a fast cache a stream fills blocks of all groups in SLC mode, which hold only a part of their pages. Folding erases them
+//! together as well, so that their size is not wrong.
+//!
 //! The erases show in a stream if flash is the slowest stage. Then data is moved for small zones, if the spare flash is
 //! too little to wait until all zones of a unit are written again. Three things make either of them unclear: a fast cache, whose
 //! shorter blocks are erased and folded between the others; victims drawn at random, which are not those that a stream has
@@ -40,11 +43,16 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         return Truth::new(Sight::Faint, right, "log blocks are merged, not collected");
     }
     let of = u64::from(spec.flash.parity_stripe);
-    let data = if of > 0 { row / of * (of - 1) } else { row };
-    let right = match spec.mapping.kind {
-        MappingKind::Dftl => vec![Right::Between(size(data / 100 * 95), size(data))],
-        _ => vec![Right::Is(size(data))],
+    let data = row.checked_div(of).map_or(row, |page| page * (of - 1));
+    let one = |data: u64| match spec.mapping.kind {
+        MappingKind::Dftl => Right::Between(size(data / 100 * 95), size(data)),
+        _ => Right::Is(size(data)),
     };
+    let cached = spec.fast_cache.as_ref().map(|cache| {
+        let pages = u64::from(spec.flash.pages_per_block);
+        data / pages * (pages / u64::from(cache.bits_per_cell))
+    });
+    let right: Vec<Right> = std::iter::once(data).chain(cached).map(one).collect();
     match why_not(spec, data) {
         None => Truth::new(Sight::Identifiable, right, ""),
         Some(why) => Truth::new(Sight::Faint, right, why),

@@ -232,7 +232,8 @@ mod tests {
                     found.low <= spare && spare <= found.high,
                     "{spare}: {found:?}"
                 );
-                assert!(found.high < 3.0 * found.low, "{found:?}");
+                // The policies alone differ by up to a factor of three, and more with little spare flash.
+                assert!(found.high < 4.0 * found.low, "{found:?}");
             }
         }
         assert_eq!(

@@ -34,7 +34,7 @@ const NEAR: f64 = 0.03;
 /// The share of a period's wait that one of its parts must have.
 const SHARE: f64 = 0.75;
 /// The relative error beside that of the lag: what the drive writes of its own between the data of the host.
-const BESIDE: f64 = 0.003;
+const BESIDE: f64 = 0.006;
 
 const FILL: &str = "fill";
 const ORDER: &str = "overwrites in order";

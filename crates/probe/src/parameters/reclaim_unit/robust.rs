@@ -19,6 +19,8 @@ const USUAL: u64 = 32 << 20;
 const MOVES: f64 = 1.12;
 /// The largest share of the logarithm of this ratio that is left with zones of twice or four times the unit.
 const LEFT: f64 = 0.4;
+/// The page of most drives of today, in bytes.
+const PAGE: f64 = 16_384.0;
 /// The least ratio of the bytes written to the media for small and for large zones, where the drive tells.
 const MEDIA: f64 = 1.05;
 
@@ -141,6 +143,15 @@ fn without_dips(curve: Option<&Curve>) -> Estimate {
     }
 }
 
+/// Returns the size in whole pages, if the interval has such a size: no unit ends within a page.
+fn whole(dips: &Dips) -> f64 {
+    let pages = (dips.bytes / PAGE).round() * PAGE;
+    match (dips.low..=dips.high).contains(&pages) {
+        true => pages,
+        false => dips.bytes,
+    }
+}
+
 fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
     let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
     let unit = dips.bytes as u64;
@@ -173,7 +184,7 @@ fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
         dips.wait_ns / 1e6
     );
     let value = |bytes: f64| Value::Bytes(bytes.max(0.0) as u64);
-    let named = Estimate::identified(value(dips.bytes), reason)
+    let named = Estimate::identified(value(whole(dips)), reason)
         .between(value(dips.low), value(dips.high))
         .figure("dip_ns", dips.wait_ns)
         .figure("dip_share_ratio", dips.share)
