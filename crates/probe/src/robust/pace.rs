@@ -5,7 +5,6 @@
 //! waited for a limit. The measurement is then made a second time, with a pause before each request that leaves the limit
 //! enough time; the samples before that do not count.
 
-use super::blank::pair;
 use crate::{Io, Parameter, Record, Series, Session, Stop};
 use fathom_base::Dur;
 use fathom_stats::location::median;
@@ -111,7 +110,8 @@ fn look(session: &mut Session<'_>, of: Parameter, part: Range<u64>) -> Result<()
             io.idle(rest)?;
             for rep in 0..PAIRS {
                 let places = [0; 2].map(|_| part.start + io.rng.below(slots) * block);
-                pair(io, places, block, series, block, rep)?;
+                io.read_queued(&places.map(|at| (at, block)), 2)?;
+                io.sample(series, block, rep);
             }
         }
         Ok(())
