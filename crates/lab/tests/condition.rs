@@ -23,9 +23,10 @@ fn drive(log: Log, thermal: Option<Thermal>) -> Spec {
 /// Heat that a fill of the drive brings about, for as long as a run takes.
 fn heat() -> Thermal {
     Thermal {
-        degrees_per_gib_programmed: 400.0,
+        degrees_per_gib_programmed: 250.0,
         light_speed_percent: 40.0,
-        heavy_celsius: 1000.0,
+        heavy_speed_percent: 40.0,
+        heavy_celsius: 200.0,
         time_constant: Dur::ms(600_000),
         ..Thermal::default()
     }

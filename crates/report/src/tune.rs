@@ -12,6 +12,8 @@ mod compare;
 mod format;
 mod headline;
 mod measured;
+#[cfg(test)]
+mod rule_tests;
 mod rules;
 #[cfg(test)]
 mod tests;
