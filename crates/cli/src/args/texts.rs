@@ -177,6 +177,7 @@ than 97 % of what can be identified, or more than 1 % of what it identifies is w
   wide     drives of everything that the model can build
   narrow   drives as they were drawn before there was a wide family
   noise    no drives: latencies of a busy disk and synthetic noise
+  modern   drives of today's classes, and the parameters that the papers do not have
 
 --method all puts the robust method beside the papers' procedures and our reading of the rules of
 iotune, SSDcheck, SNIA's PTS, drive tests (cliff-70, knee-95) and flashbench, on the same drives,

@@ -26,7 +26,7 @@ pub(crate) fn area(region: &Range<u64>, block_bytes: u64) -> Range<u64> {
 }
 
 /// Trims the area, reads `count` places of it alone and in pairs, and writes the area again. Each place is read once before,
-/// so that its entry of the map is at hand. Takes no samples on a drive without TRIM.
+/// so that its entry of the map is in memory. Takes no samples on a drive without TRIM.
 pub(crate) fn measure(
     io: &mut Io<'_>,
     area: Range<u64>,

@@ -258,7 +258,7 @@ pub(super) fn inside(session: &mut Session<'_>, layout: &Layout, size: u64) -> R
     })
 }
 
-/// Reads small pieces at random places of a range, each for the third time: its entry of the map is at hand, and an entry
+/// Reads small pieces at random places of a range, each for the third time: its entry of the map is in memory, and an entry
 /// that had to leave for it is written back.
 fn small(io: &mut Io<'_>, range: Range<u64>, series: Series) -> Result<(), Stop> {
     let block = u64::from(io.info().logical_block_bytes).max(1);

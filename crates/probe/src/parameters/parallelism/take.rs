@@ -53,7 +53,7 @@ pub(crate) struct Manner {
     /// The parameter that the samples are for, and the part of the drive that is read.
     pub(crate) of: Parameter,
     pub(crate) part: Range<u64>,
-    /// Whether each place is read before, so that its entry of the map is at hand.
+    /// Whether each place is read before, so that its entry of the map is in memory.
     pub(crate) mapped: bool,
     pub(crate) pace: Pace,
 }
