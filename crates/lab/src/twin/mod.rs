@@ -1,8 +1,8 @@
 //! The twin of a measured drive: a drive file whose model behaves like what a record has seen.
 //!
-//! The structure follows from the answers of the profile ([`draft`]): sizes, counts, memories, limits. What they leave open
-//! takes a usual value and is listed as assumed. The times are then fitted ([`fit`]): candidates are measured
-//! ([`bench`]) in the way of the probe, and compared with the record figure by figure ([`figures`]).
+//! The structure follows from the answers of the profile (`draft`): sizes, counts, memories, limits. What they leave open
+//! takes a usual value and is listed as assumed. The times are then fitted (`fit`): candidates are measured
+//! (`bench`) in the way of the probe, and compared with the record figure by figure (`figures`).
 //!
 //! A twin is made from the record alone: the drive file that the record of a modelled drive holds is not looked at.
 
