@@ -25,7 +25,7 @@ pub use case::Case;
 pub use compare::{Compared, Relation};
 pub use format::{FORMATS, Format};
 pub(crate) use headline::compared;
-pub use headline::headlines;
+pub(crate) use headline::headlines;
 pub use measured::Measured;
 pub use text::text;
 

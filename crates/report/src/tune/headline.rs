@@ -18,7 +18,7 @@ pub(crate) fn compared(profile: &Profile) -> Vec<Compared> {
 }
 
 /// Returns each disagreement in a sentence: reports that the measurement refutes, then reports that refute each other.
-pub fn headlines(profile: &Profile) -> Vec<String> {
+pub(crate) fn headlines(profile: &Profile) -> Vec<String> {
     let refuted = compared(profile).into_iter();
     let refuted = refuted
         .filter(|one| one.relation == Relation::Differs)
