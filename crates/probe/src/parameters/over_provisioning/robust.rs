@@ -3,14 +3,9 @@
 use super::invert::{self, Inverted, Point, invert};
 use super::steady::{self, ORDER_MAX, Steady, USED};
 use super::waf::Table;
-use crate::record::Level;
-use crate::robust::size::size;
+use crate::robust::overwritten;
 use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
 
-/// The largest drive that is overwritten, in bytes.
-const DRIVE_MAX: u64 = 64 << 30;
-/// The smallest, in bytes.
-const DRIVE_MIN: u64 = 64 << 20;
 /// The least number of utilisations with a steady speed.
 const STEADY_MIN: usize = 5;
 /// The least ratio of the times on a full and on a nearly empty drive for collection to show.
@@ -22,30 +17,8 @@ const RANGE_MAX: f64 = 3.0;
 
 pub(crate) struct OverProvisioning;
 
-/// Returns why the region does not let the question be answered, if so.
 fn unfit(record: &Record) -> Option<Estimate> {
-    let (space, target) = (Space::of(record), &record.meta.target);
-    let whole = space.region == (0..target.capacity_bytes);
-    let is_drive = target.modelled || target.name.starts_with("/dev/");
-    if !(whole && is_drive) {
-        return Some(Estimate::not_identifiable(
-            "only a part of the drive is measured: the free space of the rest serves garbage collection as well",
-        ));
-    }
-    if space.level == Level::Quick {
-        return Some(Estimate::inconclusive(format!(
-            "a quick run does not measure it: up to {} would have to be written",
-            size(steady::bound(&space))
-        )));
-    }
-    if !(DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes()) {
-        return Some(Estimate::inconclusive(format!(
-            "the drive has to be overwritten several times, which is done from {} to {}",
-            size(DRIVE_MIN),
-            size(DRIVE_MAX)
-        )));
-    }
-    None
+    overwritten::unfit(record, steady::bound, "serves garbage collection")
 }
 
 fn points(record: &Record) -> Vec<(u64, Steady)> {
@@ -173,7 +146,7 @@ fn judged(found: &Inverted, slower: f64, media: Option<f64>) -> Estimate {
 
 impl Probe for OverProvisioning {
     fn bound(&self, space: &Space) -> u64 {
-        let fits = space.level == Level::Full && (DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes());
+        let fits = overwritten::fits(space);
         if fits { steady::bound(space) } else { 0 }
     }
 

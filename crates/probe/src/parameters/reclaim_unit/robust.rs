@@ -3,15 +3,12 @@
 
 use super::dips::{self, Dips};
 use super::zones::{self, Zoned};
-use crate::record::Level;
+use crate::robust::overwritten;
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::isotonic::ascending;
 use fathom_stats::location::median;
 
-/// The smallest and the largest drive that is overwritten, in bytes.
-const DRIVE_MIN: u64 = 64 << 20;
-const DRIVE_MAX: u64 = 64 << 30;
 /// The sizes of zones, in quarters of the unit that the dips show; without dips, in quarters of [`USUAL`].
 const QUARTERS: [u64; 3] = [1, 4, 16];
 const USUAL: u64 = 32 << 20;
@@ -26,30 +23,8 @@ const MEDIA: f64 = 1.05;
 
 pub(crate) struct ReclaimUnit;
 
-/// Returns why the region does not let the question be answered, if so.
 fn unfit(record: &Record) -> Option<Estimate> {
-    let (space, target) = (Space::of(record), &record.meta.target);
-    let whole = space.region == (0..target.capacity_bytes);
-    let is_drive = target.modelled || target.name.starts_with("/dev/");
-    if !(whole && is_drive) {
-        return Some(Estimate::not_identifiable(
-            "only a part of the drive is measured: the free space of the rest is erased as well",
-        ));
-    }
-    if space.level == Level::Quick {
-        return Some(Estimate::inconclusive(format!(
-            "a quick run does not measure it: up to {} would have to be written",
-            size(bound(&space))
-        )));
-    }
-    if !(DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes()) {
-        return Some(Estimate::inconclusive(format!(
-            "the drive has to be overwritten several times, which is done from {} to {}",
-            size(DRIVE_MIN),
-            size(DRIVE_MAX)
-        )));
-    }
-    None
+    overwritten::unfit(record, bound, "is erased")
 }
 
 fn bound(space: &Space) -> u64 {
@@ -200,7 +175,7 @@ fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
 
 impl Probe for ReclaimUnit {
     fn bound(&self, space: &Space) -> u64 {
-        let fits = space.level == Level::Full && (DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes());
+        let fits = overwritten::fits(space);
         if fits { bound(space) } else { 0 }
     }
 
