@@ -4,9 +4,10 @@
 //! for being shorter. The same comparison at the parts of the unit, its halves for example, must show less: otherwise the
 //! unit is one of them.
 
+use super::latency;
 use super::model::Shown;
 use super::series::{SHORT, STREAM_SHORT_AGAIN, STREAM_WHOLE_AGAIN, WHOLE};
-use super::stream::{DEPTH, Streams};
+use super::stream::{self, DEPTH, Streams};
 use crate::robust::samples::of_step;
 use crate::robust::units::PAGE_FACTORS;
 use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
@@ -48,6 +49,12 @@ impl Compared {
     /// Returns true if incomplete units take longer, and incomplete parts of units do not.
     pub(crate) fn confirms(&self) -> bool {
         self.decision == Decision::Greater && self.ratio >= MATTERS && self.part.is_none()
+    }
+
+    /// Returns the part of the unit that may be the unit, in bytes; none where the whole shows nothing.
+    fn part(&self) -> Option<u64> {
+        let open = matches!(self.decision, Decision::Greater | Decision::Undecided);
+        self.part.filter(|_| open)
     }
 }
 
@@ -117,7 +124,7 @@ pub(crate) fn any(session: &mut Session<'_>, by: By, shown: &[Shown]) -> Result<
             if seen.is_some_and(|seen| seen.confirms()) {
                 return Ok(Some(unit));
             }
-            next = seen.and_then(|seen| seen.part);
+            next = seen.and_then(|seen| seen.part());
         }
     }
     Ok(None)
@@ -136,12 +143,12 @@ pub(crate) fn confirmed(
             if seen.confirms() {
                 return Some((*shown, unit, seen));
             }
-            unit = seen.part?;
+            unit = seen.part()?;
         }
     })
 }
 
-/// Writes until the comparison is settled.
+/// Writes until the comparison is settled, or until streams take too long.
 pub(crate) fn look(session: &mut Session<'_>, by: By, unit: u64) -> Result<(), Stop> {
     for round in 0..by.rounds() {
         measure(session, by, unit, round)?;
@@ -153,62 +160,100 @@ pub(crate) fn look(session: &mut Session<'_>, by: By, unit: u64) -> Result<(), S
     Ok(())
 }
 
+/// Writes a round of pairs. Streams end early where they take too long.
 fn measure(session: &mut Session<'_>, by: By, unit: u64, round: u64) -> Result<(), Stop> {
     let space = session.space();
-    let start = session.region().start;
+    let all = Within {
+        start: session.region().start,
+        len: space.span(),
+    };
+    let left = stream::left(session.record());
     session.step(PARAMETER, &by.name(unit, round), |io| {
-        let pairs = by.pairs();
-        for pair in 0..pairs {
-            let sizes = sizes(unit, space.block_bytes);
-            let series = by.series();
-            let arms = sizes
-                .iter()
-                .flat_map(|size| series.map(|series| (series, *size)));
-            let mut arms: Vec<(Series, u64)> = arms.collect();
-            io.rng.shuffle(&mut arms);
-            for (series, size) in arms {
-                let lacks = if series == series_short(by) {
-                    space.block_bytes
-                } else {
-                    0
-                };
-                let rep = (round * pairs + pair) as u32;
-                match by {
-                    By::Latency => {
-                        let (offset, len) = place(io, start, &space, size, lacks);
-                        io.write_flush(offset, len)?;
-                        io.sample(series, size, rep);
+        let end = io.now() + left;
+        let mut window = all;
+        for (at, (series, size, pair)) in arms(io, by, unit, space.block_bytes).enumerate() {
+            let lacks = if series == series_short(by) {
+                space.block_bytes
+            } else {
+                0
+            };
+            match by {
+                By::Latency => {
+                    if at.is_multiple_of(latency::IN_ROW) {
+                        window = all.window(io);
                     }
-                    By::Throughput(streams) => {
-                        let [untimed, count] = streams.writes(size - lacks);
-                        let list: Vec<(u64, u64)> = (0..untimed + count)
-                            .map(|_| place(io, start, &space, size, lacks))
-                            .collect();
-                        let (before, timed) = list.split_at(untimed);
-                        io.write_queued(before, DEPTH)?;
-                        io.write_queued(timed, DEPTH)?;
-                        io.sample(series, size, rep);
-                    }
+                    let (offset, len) = window.place(io, size, lacks);
+                    io.write_flush(offset, len)?;
+                }
+                By::Throughput(_) if io.now() >= end => return Ok(()),
+                By::Throughput(streams) => {
+                    let [untimed, count] = streams.writes(size - lacks);
+                    let list: Vec<(u64, u64)> = (0..untimed + count)
+                        .map(|_| all.place(io, size, lacks))
+                        .collect();
+                    let (before, timed) = list.split_at(untimed);
+                    io.write_queued(before, DEPTH)?;
+                    io.write_queued(timed, DEPTH)?;
                 }
             }
+            io.sample(series, size, (round * by.pairs() + pair) as u32);
         }
         Ok(())
     })
+}
+
+/// Returns the series, the size and the pair of each comparison of a round, shuffled within each pair.
+fn arms(
+    io: &mut Io<'_>,
+    by: By,
+    unit: u64,
+    block: u64,
+) -> impl Iterator<Item = (Series, u64, u64)> + use<> {
+    let mut all = Vec::new();
+    for pair in 0..by.pairs() {
+        let series = by.series();
+        let arms = sizes(unit, block)
+            .into_iter()
+            .flat_map(|size| series.map(|series| (series, size, pair)));
+        let mut arms: Vec<_> = arms.collect();
+        io.rng.shuffle(&mut arms);
+        all.extend(arms);
+    }
+    all.into_iter()
 }
 
 fn series_short(by: By) -> Series {
     by.series()[1]
 }
 
-/// Draws a unit, without a block at its beginning or its end.
-fn place(io: &mut Io<'_>, start: u64, space: &Space, size: u64, lacks: u64) -> (u64, u64) {
-    let first = start.next_multiple_of(size);
-    let places = (start + space.span() - first) / size;
-    let after = if io.rng.chance(0.5) { lacks } else { 0 };
-    (
-        first + io.rng.below(places.max(1)) * size + after,
-        size - lacks,
-    )
+/// A part of the region.
+#[derive(Clone, Copy)]
+struct Within {
+    start: u64,
+    len: u64,
+}
+
+impl Within {
+    /// Draws a window, in which log blocks take many writes with one merge.
+    fn window(self, io: &mut Io<'_>) -> Within {
+        let len = latency::WINDOW.min(self.len);
+        let windows = (self.len / len).max(1);
+        Within {
+            start: self.start + io.rng.below(windows) * len,
+            len,
+        }
+    }
+
+    /// Draws a unit, without a block at its beginning or its end.
+    fn place(self, io: &mut Io<'_>, size: u64, lacks: u64) -> (u64, u64) {
+        let first = self.start.next_multiple_of(size);
+        let places = (self.start + self.len).saturating_sub(first) / size;
+        let after = if io.rng.chance(0.5) { lacks } else { 0 };
+        (
+            first + io.rng.below(places.max(1)) * size + after,
+            size - lacks,
+        )
+    }
 }
 
 /// Returns the result of the comparison; `None` if it was not made.

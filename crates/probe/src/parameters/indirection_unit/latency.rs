@@ -16,8 +16,8 @@ const WRITES: u64 = 8;
 const PAIRS: u64 = 4;
 /// This many consecutive writes lie in a window of this many bytes: with log blocks the first write into a block costs a
 /// merge.
-const IN_ROW: usize = 32;
-const WINDOW: u64 = 4 * LARGEST;
+pub(crate) const IN_ROW: usize = 32;
+pub(crate) const WINDOW: u64 = 4 * LARGEST;
 /// The share of a write's time below which completing a unit does not matter.
 pub(crate) const NONE: f64 = 0.05;
 /// The reads for comparison, and the share of the fastest writes that are compared with them.

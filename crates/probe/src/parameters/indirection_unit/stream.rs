@@ -9,6 +9,7 @@ use super::series::{STREAM_ALIGNED, STREAM_SHIFTED, STREAM_SHORT};
 use crate::record::Level;
 use crate::robust::samples::of_step;
 use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
+use fathom_base::Dur;
 use fathom_stats::location;
 use std::collections::BTreeMap;
 
@@ -20,14 +21,14 @@ const BYTES: [u64; 3] = [1 << 20, 8 << 20, 12 << 20];
 const BEFORE: [u64; 3] = [1 << 20, 8 << 20, 40 << 20];
 const WRITES: std::ops::RangeInclusive<u64> = 32..=16_384;
 /// The lengths of writes in streams beyond the memory of most drives, in bytes.
-const LONG: u64 = 8 << 20;
+const LONG_BYTES: u64 = 8 << 20;
 const LONG_MAX: u64 = 96 << 10;
 /// The rounds of each.
 const ROUNDS: u64 = 2;
 /// The parts in which a stream is timed: a garbage collection lengthens only one of them.
 const PARTS: usize = 8;
-/// The time on the drive's clock after which no more is measured, in nanoseconds.
-const LONG_NS: u64 = 600_000_000_000;
+/// The time on the drive's clock that streams may take: they take hours where each write costs a merge.
+const LONG: Dur = Dur::ms(120_000);
 
 /// Streams of one length, by the index in [`BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Streams {
 
     /// Returns true if the writes before those that are timed fill the memory of most drives.
     pub(crate) fn is_long(self) -> bool {
-        self.bytes() > LONG
+        self.bytes() > LONG_BYTES
     }
 
     /// Returns the most bytes of one stream, with the writes that are not timed.
@@ -75,10 +76,15 @@ impl Streams {
     fn measure(self, session: &mut Session<'_>, round: u64) -> Result<(), Stop> {
         let space = session.space();
         let start = session.region().start;
+        let left = left(session.record());
         session.step(PARAMETER, &self.name(round), |io| {
             let mut arms = self.arms(&space);
             io.rng.shuffle(&mut arms);
+            let end = io.now() + left;
             for (series, size) in arms {
+                if io.now() >= end {
+                    break;
+                }
                 let list = self.list(io, &space, start, series, size);
                 let (_, len) = form(series, size, space.block_bytes);
                 let (before, timed) = list.split_at(self.writes(len)[0]);
@@ -155,15 +161,20 @@ fn form(series: Series, size: u64, block: u64) -> (u64, u64) {
     }
 }
 
+/// Returns the time on the drive's clock that streams may still take.
+pub(crate) fn left(record: &Record) -> Dur {
+    let steps = record.steps.iter();
+    let streams = steps.filter(|s| s.parameter == PARAMETER && s.name.starts_with("streams"));
+    let past_ns = streams.map(|step| step.cost.device_ns).sum();
+    LONG - Dur(past_ns)
+}
+
 /// Writes streams, longer ones in turn, until a unit shows clearly; those beyond the memory of most drives only if asked for.
 pub(crate) fn look(session: &mut Session<'_>, long: bool) -> Result<(), Stop> {
     let all = Streams::all(&session.space());
     for streams in all.filter(|streams| long || !streams.is_long()) {
         for round in 0..ROUNDS {
-            let steps = session.record().steps.iter();
-            let streams_only =
-                steps.filter(|s| s.parameter == PARAMETER && s.name.starts_with("streams"));
-            if streams_only.map(|step| step.cost.device_ns).sum::<u64>() > LONG_NS {
+            if left(session.record()) == Dur::ZERO {
                 return Ok(());
             }
             streams.measure(session, round)?;
