@@ -31,12 +31,15 @@ fn the_readme_shows_what_a_newcomer_sees() {
 }
 
 /// Commands that this test does not run: the house tests, the library's examples (every test run compiles them, none runs
-/// them), a paper (tests/reproduce.rs), and the first command of all (above).
-const ELSEWHERE: [&str; 4] = [
+/// them), a paper (tests/reproduce.rs), a modelled platform and a plan (tests/platform.rs,
+/// tests/plan.rs), and the first command of all (above).
+const ELSEWHERE: [&str; 6] = [
     "cargo xtask test",
     "cargo run --release -p fathom-lab --example",
     "fathom reproduce",
     "cargo fathom probe",
+    "fathom platform --model",
+    "fathom plan",
 ];
 
 /// Creates the files that the README's commands use: its examples, a trace, and a directory on a disk.
@@ -60,7 +63,12 @@ fn smaller(command: &str) -> Vec<String> {
         .replace("/mnt/data", "mnt/data")
         .replace("--size 4GiB", "--size 64MiB --yes")
         .replace("--ab none,mq-deadline", "--ab none,mq-deadline --rounds 1");
-    if command.starts_with("fathom probe mnt") || command.contains("--method paper") {
+    let few = [
+        "fathom probe mnt",
+        "fathom probe model:my-drive",
+        "--out robust",
+    ];
+    if few.iter().any(|part| command.contains(part)) || command.contains("--method paper") {
         command += &format!(" --quiet --only {QUICK}");
     }
     if command.starts_with("fathom probe mnt") {
