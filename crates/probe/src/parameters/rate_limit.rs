@@ -1,5 +1,6 @@
 //! The limit of operations per second that a cloud or a hypervisor sets in front of a volume.
 
+mod gate;
 mod law;
 mod measure;
 pub(crate) mod robust;

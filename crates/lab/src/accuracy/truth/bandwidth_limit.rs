@@ -20,7 +20,12 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let fast = reads_per_second(spec, bytes as u64);
     // A burst is seen from a few batches of long reads on; the rule of small reads counts 512 of them as one.
     let batches = burst / bytes * 8.0;
-    seen(near, batches, refill / bytes, fast, other)
+    let mut truth = seen(near, batches, refill / bytes, fast, other);
+    // Long reads of one length cannot tell which of the two bounds them.
+    if other < refill / bytes {
+        truth.right.extend(operations_as_bytes(spec).right);
+    }
+    truth
 }
 
 /// A limit of operations alone bounds the bytes of long reads as well.

@@ -236,7 +236,7 @@ impl Pairs {
     /// Returns the standard deviation of the share over time, from blocks of pairs in the order of their reads (DerSimonian and
     /// Laird, "Meta-analysis in clinical trials", Controlled Clinical Trials 7(3), 1986). Zero if the blocks differ no more
     /// than chance lets them: on a drive that nothing disturbs.
-    fn drift(&self, times: &[f64]) -> f64 {
+    pub(super) fn drift(&self, times: &[f64]) -> f64 {
         let shares = times
             .chunks_exact(BLOCK)
             .filter_map(|block| self.share(block));

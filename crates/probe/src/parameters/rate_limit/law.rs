@@ -19,7 +19,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    fn rate(&self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         self.tokens / self.seconds.max(1e-9)
     }
 }

@@ -10,6 +10,9 @@ pub(super) const BATCH: Series = Series::new("batch");
 /// The same after a short and after a long pause.
 pub(super) const AFTER_SHORT: Series = Series::new("after_short");
 pub(super) const AFTER_LONG: Series = Series::new("after_long");
+/// As many reads at once as `x` says, after a pause, and reads at this depth without one.
+pub(super) const RESTED: Series = Series::new("rested_group");
+pub(super) const STEADY: Series = Series::new("steady");
 
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,13 @@ pub(crate) struct Kind {
 
 /// The reads in flight.
 const DEPTH: u32 = 32;
+/// The groups of a depth, the least pause before each, and the longest.
+const GROUPS: u32 = 32;
+const PAUSE: [Dur; 2] = [Dur::ms(100), Dur::ms(2_000)];
+/// The batches without a pause before any counts, and those that count: for so many seconds, and at most so many.
+const EMPTIED: u64 = 2;
+const STEADY_S: f64 = 4.0;
+const STEADY_MAX: u64 = 128;
 /// The pauses that refill a bucket.
 pub(super) const PAUSES: [(Series, Dur); 2] =
     [(AFTER_SHORT, Dur::ms(2_000)), (AFTER_LONG, Dur::ms(6_000))];
@@ -77,6 +87,66 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind, series: Series) -> Resu
         }
         Ok(())
     })
+}
+
+/// Returns the depths at which a constant rate is looked at, ascending.
+pub(super) fn depths(queue_depth: u32) -> Vec<u32> {
+    let most = DEPTH.min(queue_depth);
+    let mut depths = vec![1, (most / 2).max(1), most.max(1)];
+    depths.dedup();
+    depths
+}
+
+/// Returns the least and the largest depth.
+fn ends(depths: &[u32]) -> impl Iterator<Item = &u32> {
+    let (first, last) = (depths.first(), depths.last());
+    first.into_iter().chain(last.filter(|_| depths.len() > 1))
+}
+
+/// Reads groups at once after pauses, then without pauses, at every depth. `rate` is that of the reads in the run before.
+pub(super) fn gate(session: &mut Session<'_>, kind: Kind, rate: f64) -> Result<(), Stop> {
+    let (space, depths) = (session.space(), depths(session.info().queue_depth));
+    session.step(kind.parameter, "after pauses", |io| {
+        for rep in 0..GROUPS {
+            for depth in ends(&depths) {
+                let refill = Dur((2.0 * f64::from(*depth) / rate.max(1e-3) * 1e9) as u64);
+                io.idle(refill.clamp(PAUSE[0], PAUSE[1]))?;
+                let group = (RESTED, u64::from(*depth));
+                serve(io, &space, kind, *depth, group.1, Some((group.0, rep)))?;
+            }
+        }
+        Ok(())
+    })?;
+    let batches = (STEADY_S * rate / kind.batch as f64).ceil() as u64;
+    let batches = batches.clamp(EMPTIED, STEADY_MAX);
+    session.step(kind.parameter, "without pauses", |io| {
+        for depth in &depths {
+            serve(io, &space, kind, *depth, EMPTIED * kind.batch, None)?;
+            for rep in 0..batches {
+                let sampled = Some((STEADY, rep as u32));
+                serve(io, &space, kind, *depth, kind.batch, sampled)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Serves random reads at a depth, as one sample if a series is given.
+fn serve(
+    io: &mut Io<'_>,
+    space: &Space,
+    kind: Kind,
+    depth: u32,
+    reads: u64,
+    sampled: Option<(Series, u32)>,
+) -> Result<(), Stop> {
+    let asks: Vec<Ask> = (0..reads).map(|_| any(io, space, kind)).collect();
+    let mark = io.mark(space.region.start);
+    io.serve(&asks, depth)?;
+    if let Some((series, rep)) = sampled {
+        io.sample_since(&mark, Timed::Read, series, u64::from(depth), rep);
+    }
+    Ok(())
 }
 
 /// Returns true if the last batches all took clearly longer than the fastest quarter.

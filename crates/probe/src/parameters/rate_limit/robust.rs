@@ -3,11 +3,12 @@
 //!
 //! Reads only: writes drop for reasons of the drive (an SLC cache, collection). A drop alone is no limit, because a hot drive
 //! slows down, too. The pauses are the second signal: the tokens after the long pause over those after the short one must be
-//! those of the refill rate, or both a full bucket. A limit without a burst has no drop; a saturated controller
-//! looks the same.
+//! those of the refill rate, or both a full bucket. A limit with hardly a burst has no drop, and is looked for otherwise
+//! ([`super::gate`]).
 
+use super::gate::{AtDepth, Cause, Constant, cause, constant};
 use super::law::{Batch, Drop, drop};
-use super::measure::{BATCH, Kind, PAUSES, name, run};
+use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, run};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
 use crate::{
@@ -53,6 +54,32 @@ fn batches(record: &Record, kind: Kind, series: Series) -> Vec<Batch> {
             seconds: sample.ns as f64 / 1e9,
         })
         .collect()
+}
+
+/// Returns what was read at some depths, ascending.
+fn at_depths(record: &Record, kind: Kind) -> Vec<AtDepth> {
+    let of = |series: Series, depth: u32| {
+        let samples = record.series(kind.parameter, series);
+        let samples = samples.filter(|sample| sample.x == u64::from(depth));
+        let batch = |sample: &crate::Sample| Batch {
+            tokens: match kind.bytes {
+                true => sample.bytes as f64,
+                false => match series == RESTED {
+                    true => f64::from(depth),
+                    false => kind.batch as f64,
+                },
+            },
+            seconds: sample.ns as f64 / 1e9,
+        };
+        samples.map(batch).collect()
+    };
+    let depths = depths(record.meta.target.queue_depth).into_iter();
+    let all = depths.map(|depth| AtDepth {
+        depth,
+        rested: of(RESTED, depth),
+        steady: of(STEADY, depth),
+    });
+    all.filter(|depth| !depth.steady.is_empty()).collect()
 }
 
 fn first(record: &Record, kind: Kind) -> Option<Drop> {
@@ -101,6 +128,49 @@ impl Limit {
         }
     }
 
+    /// Returns the answer where the rate does not drop.
+    fn without_drop(&self, record: &Record) -> Estimate {
+        let all = batches(record, self.0, BATCH);
+        let tokens: f64 = all.iter().map(|batch| batch.tokens).sum();
+        let much = match self.0.bytes {
+            true => format!("{:.1} GB", tokens / 1e9),
+            false => format!("{tokens:.0} reads"),
+        };
+        let absent = Estimate::absent(format!(
+            "{much} at full speed show no drop to a constant rate"
+        ));
+        let Some(seen) = constant(&all) else {
+            return absent;
+        };
+        match cause(seen.per_second, &at_depths(record, self.0)) {
+            Cause::Gate(ratio) => self.gated(&seen, ratio),
+            Cause::Either => Estimate::not_identifiable(format!(
+                "{} come at a constant {} at half of the depth as well, and no faster after a pause: the drive is saturated, or a \
+                 limit lets nothing pass ahead",
+                much,
+                self.said(seen.per_second)
+            )),
+            Cause::Unclear => Estimate::inconclusive(format!(
+                "{much} come at a constant {}, and faster after a pause, but not at the same rate at other depths: others use \
+                 the drive or the host",
+                self.said(seen.per_second)
+            )),
+            Cause::Drive => absent,
+        }
+    }
+
+    fn gated(&self, seen: &Constant, ratio: f64) -> Estimate {
+        let reason = format!(
+            "reads come at a constant {} from the beginning and at every depth, but after a pause {ratio:.1} times as fast: \
+             something lets only so many pass, with hardly a burst",
+            self.said(seen.per_second)
+        );
+        let end = |by: f64| self.value(seen.per_second * by);
+        Estimate::identified(end(1.0), reason)
+            .between(end(1.0 - seen.error), end(1.0 + seen.error))
+            .figure("rested_ratio", ratio)
+    }
+
     fn found(&self, seen: &Drop) -> Estimate {
         let reason = format!(
             "reads at full speed drop from {} to {} and stay there; a pause gives the speed back for as long as it has \
@@ -142,8 +212,15 @@ impl Probe for Limit {
             for (series, _) in PAUSES {
                 run(session, self.0, series)?;
             }
+            return Ok(());
         }
-        Ok(())
+        let all = batches(session.record(), self.0, BATCH);
+        let reads: f64 = all.len() as f64 * self.0.batch as f64;
+        let seconds: f64 = all.iter().map(|batch| batch.seconds).sum();
+        match constant(&all) {
+            Some(_) => gate(session, self.0, reads / seconds.max(1e-9)),
+            None => Ok(()),
+        }
     }
 
     fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
@@ -153,14 +230,7 @@ impl Probe for Limit {
         ));
         let all = batches(record, self.0, BATCH);
         let Some(seen) = first(record, self.0) else {
-            let tokens: f64 = all.iter().map(|batch| batch.tokens).sum();
-            let much = match self.0.bytes {
-                true => format!("{:.1} GB", tokens / 1e9),
-                false => format!("{tokens:.0} reads"),
-            };
-            return Estimate::absent(format!(
-                "{much} at full speed show no drop to a constant rate"
-            ));
+            return self.without_drop(record);
         };
         let slack = 2.0 * all.first().map_or(0.0, |batch| batch.tokens);
         match given_back(record, self.0, &seen) {
