@@ -48,7 +48,7 @@ pub struct Period {
 /// if there is none, if it is shorter, or if both halves do not agree. Waits of more than 15 % of the values are usual, so
 /// that a period of a single wait is found from seven values on.
 pub fn period(values: &[f64], least: usize) -> Option<Period> {
-    let excess = excess(values);
+    let excess = excess(values, BEYOND);
     let (first, second) = excess.split_at(excess.len() / 2);
     let most = values.len() / 2 / PERIODS;
     let whole = find(&excess, least.max(2), most, WHOLE)?;
@@ -74,15 +74,17 @@ pub fn period(values: &[f64], least: usize) -> Option<Period> {
     })
 }
 
-/// Returns the autocorrelation of the excess of positive values at a lag, the highest one of the values around it. `None` if
-/// the series is no longer than the lag.
-pub fn correlation_at(values: &[f64], lag: f64) -> Option<f64> {
-    let (from, to) = ((lag - 1.0).floor().max(1.0), (lag + 1.0).ceil());
-    top(&smooth(&excess(values)), from as usize, to as usize).map(|peak| peak.correlation)
+/// Returns the highest autocorrelation of the excess of positive values at lags from `from` to `to`, and at the values beside
+/// them. Usual waits count here as well: a wait that is longer than others does not hide them. `None` if the series is no
+/// longer than that.
+pub fn correlation_in(values: &[f64], from: f64, to: f64) -> Option<f64> {
+    let (from, to) = ((from - 1.0).floor().max(1.0), (to + 1.0).ceil());
+    top(&smooth(&excess(values, 0.0)), from as usize, to as usize).map(|peak| peak.correlation)
 }
 
-/// Returns by how much values exceed their surroundings, as multiples of the median of all; 0 within the noise.
-fn excess(values: &[f64]) -> Vec<f64> {
+/// Returns by how much values exceed their surroundings, as multiples of the median of all; 0 within the noise, and up to
+/// `beyond` times what is usual.
+fn excess(values: &[f64], beyond: f64) -> Vec<f64> {
     let middle = median(values).unwrap_or(1.0).max(f64::MIN_POSITIVE);
     let scaled: Vec<f64> = values.iter().map(|value| value / middle).collect();
     let local = |index: usize| {
@@ -97,7 +99,7 @@ fn excess(values: &[f64]) -> Vec<f64> {
         .map(|(index, value)| value - bases[index / step])
         .collect();
     let noise = NOISE * mad(&above).unwrap_or(0.0);
-    let usual = BEYOND * quantile(&above, USUAL).unwrap_or(0.0);
+    let usual = beyond * quantile(&above, USUAL).unwrap_or(0.0);
     let least = noise.max(usual).max(LEAST);
     let kept = |value: &f64| {
         if *value > least { value.min(CLIP) } else { 0.0 }
@@ -270,13 +272,14 @@ mod tests {
         let values: Vec<f64> = (0..4000)
             .map(|i| 1.0 + 3.0 * waits(i % 200) as f64)
             .collect();
-        let at = |lag: f64| correlation_at(&values, lag).unwrap();
+        let at = |lag: f64| correlation_in(&values, lag, lag).unwrap();
         assert!(at(200.0) > 0.95);
         for half in [90.0, 110.0] {
             assert!((0.4..0.55).contains(&at(half)), "{half}: {}", at(half));
         }
         assert!(at(100.0) < 0.1);
-        assert_eq!(correlation_at(&values, 4000.0), None);
+        assert!((0.4..0.55).contains(&correlation_in(&values, 80.0, 120.0).unwrap()));
+        assert_eq!(correlation_in(&values, 4000.0, 4000.0), None);
     }
 
     #[test]

@@ -12,21 +12,26 @@ use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
 use fathom_stats::location::quantile;
 
 const PARAMETER: Parameter = Parameter::IndirectionUnit;
-/// The bytes of a stream before those that count, more than the memory of most drives; those that count, and their parts.
-const BEFORE: u64 = 48 << 20;
-const COUNTED: u64 = 16 << 20;
-const PARTS: u64 = 8;
-/// The part of the drive that is written, in bytes: more than the memory of most drives, and little beside the spare flash,
-/// so that what is collected holds hardly anything that has to be moved.
-const WINDOW: u64 = 128 << 20;
+/// The part of the drive that is written, in bytes, by every stream once: more than the memory of most drives, and little beside
+/// the spare flash. A stream goes over it twice, with a gap as long as a write after each write, so that no two writes of a pass
+/// share a unit. As the order is always the same, blocks that are collected hold nothing that has to be moved.
+const WINDOW: u64 = 64 << 20;
+/// The share of a stream that counts, the last one, and the number of its parts.
+const COUNTED: usize = 4;
+const PARTS: usize = 8;
+/// The streams before the first one, and the length of their writes, in bytes: they push out what other questions left.
+const WARM: u64 = 4;
+const WARM_BYTES: u64 = 128 << 10;
 /// The rounds, of which the second one begins with the other stream: collection that sets in, or a fast cache that fills, looks
 /// like a difference once, and in the other direction then.
 const ROUNDS: u64 = 2;
 /// The quantile of the parts that counts: collection adds to some of them what it moves.
 const QUIET: f64 = 0.25;
-/// The least ratio of shifted to aligned streams at the unit, and the largest one at twice the unit.
-const AT_UNIT: f64 = 1.6;
+/// The least ratio of shifted to aligned streams at the unit, where it is 2 without collection, and the largest one at twice the
+/// unit, where it is 1; and the least ratio of aligned streams of half of the unit and of the unit, 2 as well.
+const AT_UNIT: f64 = 1.4;
 const BEYOND: f64 = 1.25;
+const HALF: f64 = 1.4;
 /// Below this ratio at a unit, or with this share of it left at twice the unit, the log contradicts the unit.
 const NONE: f64 = 1.3;
 const LEFT: f64 = 0.85;
@@ -37,11 +42,14 @@ struct Round {
     /// Of writes of one unit, and of two.
     one: f64,
     two: f64,
+    /// How many times as many bytes aligned streams write of half of the unit, if they were written.
+    half: Option<f64>,
 }
 
 impl Round {
     fn confirms(&self) -> bool {
-        self.one >= AT_UNIT && self.two <= BEYOND
+        let half = self.half.is_some_and(|half| half >= HALF);
+        half && self.one >= AT_UNIT && self.two <= BEYOND
     }
 
     fn contradicts(&self) -> bool {
@@ -54,7 +62,8 @@ impl Round {
 pub(crate) struct Logged(Vec<Round>);
 
 impl Logged {
-    /// Returns true if a shifted stream completes a unit more, and one of twice the length does not, in every round.
+    /// Returns true if a shifted stream completes a unit more, one of twice the length does not, and writes of half of the
+    /// unit cost as much as whole ones, in every round.
     pub(crate) fn confirms(&self) -> bool {
         self.0.len() as u64 == ROUNDS && self.0.iter().all(Round::confirms)
     }
@@ -79,6 +88,8 @@ impl Logged {
     }
 }
 
+const WARMED: &str = "media before";
+
 fn name(size: u64, round: u64) -> String {
     format!("media of {size} round {round}")
 }
@@ -92,7 +103,25 @@ fn sizes(space: &Space) -> Vec<u64> {
 
 /// The most that is written, in bytes.
 pub(crate) fn bound(space: &Space) -> u64 {
-    (sizes(space).len() as u64 + 2) * ROUNDS * 2 * (BEFORE + COUNTED)
+    (WARM + (sizes(space).len() as u64 + 2) * ROUNDS * 2) * (WINDOW + 2 * LARGEST)
+}
+
+/// Writes the window several times, if the log counts what is written to the media.
+fn warm(session: &mut Session<'_>) -> Result<(), Stop> {
+    if of_step(session.record(), PARAMETER, WARMED).is_some() {
+        return Ok(());
+    }
+    let (space, start) = (session.space(), session.region().start);
+    session.step(PARAMETER, WARMED, |io| {
+        if written(io).is_none() {
+            return Ok(());
+        }
+        let list = places(&space, start, WARM_BYTES.max(space.block_bytes), 0);
+        for _ in 0..WARM {
+            io.write_queued(&list, DEPTH)?;
+        }
+        Ok(())
+    })
 }
 
 /// Writes streams of the given size, if the log counts what is written to the media.
@@ -107,11 +136,23 @@ fn measure(session: &mut Session<'_>, size: u64, round: u64) -> Result<(), Stop>
             if written(io).is_none() {
                 return Ok(());
             }
-            let shift = shift / space.block_bytes * space.block_bytes;
-            stream(io, &space, start, (size, shift), BEFORE)?;
-            for part in 0..PARTS {
+            if size == space.block_bytes && series == MEDIA_SHIFTED {
+                continue;
+            }
+            let list = places(
+                &space,
+                start,
+                size,
+                shift / space.block_bytes * space.block_bytes,
+            );
+            let (before, counted) = list.split_at(list.len() - list.len() / COUNTED);
+            io.write_queued(before, DEPTH)?;
+            for (part, list) in counted
+                .chunks(counted.len().div_ceil(PARTS).max(1))
+                .enumerate()
+            {
                 let before = written(io);
-                stream(io, &space, start, (size, shift), COUNTED / PARTS)?;
+                io.write_queued(list, DEPTH)?;
                 if let (Some(before), Some(after)) = (before, written(io)) {
                     io.sample_count(series, size, part as u32, after.saturating_sub(before));
                 }
@@ -125,21 +166,15 @@ fn written(io: &mut Io<'_>) -> Option<u64> {
     io.log()?.media_bytes_written
 }
 
-fn stream(
-    io: &mut Io<'_>,
-    space: &Space,
-    start: u64,
-    form: (u64, u64),
-    bytes: u64,
-) -> Result<(), Stop> {
-    let (size, shift) = form;
+/// Returns the places of a stream: every second one of the window, and then the others.
+fn places(space: &Space, start: u64, size: u64, shift: u64) -> Vec<(u64, u64)> {
     let first = start.next_multiple_of(size);
     let end = start + space.span().min(WINDOW);
-    let places = (end.saturating_sub(first) / size).saturating_sub(1);
-    let list: Vec<(u64, u64)> = (0..(bytes / size).max(1))
-        .map(|_| (first + io.rng.below(places.max(1)) * size + shift, size))
-        .collect();
-    io.write_queued(&list, DEPTH).map(|_| ())
+    let count = (end.saturating_sub(first) / size).saturating_sub(1).max(1);
+    let pass = |from: u64| (from..count).step_by(2);
+    let both = pass(0).chain(pass(1));
+    both.map(|place| (first + place * size + shift, size))
+        .collect()
 }
 
 /// Looks at one unit and at twice the unit, again if the log speaks against it.
@@ -153,6 +188,11 @@ pub(crate) fn check(session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
 
 /// Looks for a unit. What a round shows must come again.
 pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
+    warm(session)?;
+    let block = session.space().block_bytes;
+    if level(session.record(), block, 0, MEDIA_ALIGNED).is_none() {
+        measure(session, block, 0)?;
+    }
     for size in sizes(&session.space()) {
         round(session, size, 0)?;
         let Some(seen) = first(session.record(), size) else {
@@ -170,6 +210,7 @@ pub(crate) fn look(session: &mut Session<'_>) -> Result<(), Stop> {
 
 /// Writes a round of one unit and of twice the unit.
 fn round(session: &mut Session<'_>, unit: u64, number: u64) -> Result<(), Stop> {
+    warm(session)?;
     for size in [unit, 2 * unit] {
         if ratio(session.record(), size, number).is_none() {
             measure(session, size, number)?;
@@ -178,24 +219,27 @@ fn round(session: &mut Session<'_>, unit: u64, number: u64) -> Result<(), Stop> 
     Ok(())
 }
 
+/// Returns the bytes of the media that a part of a stream takes where collection is quiet.
+fn level(record: &Record, size: u64, round: u64, series: Series) -> Option<f64> {
+    let samples = of_step(record, PARAMETER, &name(size, round))?;
+    let parts = samples.filter(|s| s.series == series);
+    let parts: Vec<f64> = parts.map(|s| s.bytes as f64).collect();
+    quantile(&parts, QUIET).filter(|bytes| *bytes > 0.0)
+}
+
 /// Returns how many times as many bytes a shifted stream of a size writes.
 fn ratio(record: &Record, size: u64, round: u64) -> Option<f64> {
-    let of = |series: Series| {
-        let samples = of_step(record, PARAMETER, &name(size, round))?;
-        let parts: Vec<f64> = samples
-            .filter(|s| s.series == series)
-            .map(|s| s.bytes as f64)
-            .collect();
-        quantile(&parts, QUIET)
-    };
-    let (aligned, shifted) = (of(MEDIA_ALIGNED)?, of(MEDIA_SHIFTED)?);
-    (aligned > 0.0).then_some(shifted / aligned)
+    let of = |series| level(record, size, round, series);
+    Some(of(MEDIA_SHIFTED)? / of(MEDIA_ALIGNED)?)
 }
 
 fn of_round(record: &Record, unit: u64, round: u64) -> Option<Round> {
+    let half = level(record, unit / 2, 0, MEDIA_ALIGNED);
+    let whole = level(record, unit, round, MEDIA_ALIGNED);
     Some(Round {
         one: ratio(record, unit, round)?,
         two: ratio(record, 2 * unit, round)?,
+        half: half.zip(whole).map(|(half, whole)| half / whole),
     })
 }
 
@@ -220,24 +264,55 @@ pub(crate) fn shown(record: &Record) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn round(one: f64, two: f64, half: f64) -> Round {
+        let half = Some(half);
+        Round { one, two, half }
+    }
+
     #[test]
     fn only_the_unit_itself_is_confirmed() {
         // Half of a unit, a unit, twice a unit; and a drive that maps every block.
-        let ratios = [(1.5, 2.0), (2.0, 1.0), (1.0, 1.0), (1.0, 1.0)];
-        let confirms = ratios.map(|(one, two)| Round { one, two }.confirms());
+        let rounds = [
+            round(1.0, 2.0, 1.0),
+            round(2.0, 1.0, 2.0),
+            round(1.0, 1.0, 1.0),
+            round(1.0, 1.0, 1.0),
+        ];
+        let confirms = rounds.map(|round| round.confirms());
         assert_eq!(confirms, [false, true, false, false]);
-        let contradicts = ratios.map(|(one, two)| Round { one, two }.contradicts());
+        let contradicts = rounds.map(|round| round.contradicts());
         assert_eq!(contradicts, [true, false, true, true]);
         // Collection beside it leaves the question open.
-        let (one, two) = (2.0, 1.3);
-        let beside = Round { one, two };
+        let beside = round(2.0, 1.3, 2.0);
         assert!(!beside.confirms() && !beside.contradicts());
+        // Collection that sets in with the shifted stream does not make writes of half of a unit cost more.
+        assert!(!round(1.7, 1.1, 1.0).confirms());
+    }
+
+    #[test]
+    fn a_stream_writes_its_window_once_and_no_neighbours_in_a_row() {
+        let space = Space {
+            region: 0..1 << 30,
+            block_bytes: 512,
+            thin: 1,
+            level: crate::record::Level::Full,
+        };
+        for (size, shift) in [(4096, 0), (4096, 2048), (262_144, 0)] {
+            let list = places(&space, 0, size, shift);
+            let apart = |pair: &[(u64, u64)]| pair[0].0.abs_diff(pair[1].0) > size;
+            assert!(list.windows(2).all(apart));
+            let mut sorted = list.clone();
+            sorted.sort_unstable();
+            assert!(sorted.windows(2).all(|pair| pair[1].0 - pair[0].0 == size));
+            assert!(list.len() as u64 * size <= WINDOW);
+            assert!(list.iter().all(|(at, len)| at + len <= WINDOW));
+        }
     }
 
     #[test]
     fn what_a_round_shows_must_come_again() {
         let of = |rounds: &[(f64, f64)]| {
-            let rounds = rounds.iter().map(|&(one, two)| Round { one, two });
+            let rounds = rounds.iter().map(|&(one, two)| round(one, two, 2.0));
             Logged(rounds.collect())
         };
         assert!(of(&[(2.0, 1.0), (1.9, 1.1)]).confirms());

@@ -10,7 +10,7 @@ use crate::session::Ask;
 use crate::{Io, Parameter, Record, Session, Space, Stop};
 use fathom_base::Time;
 use fathom_stats::location;
-use fathom_stats::period::{correlation_at, period};
+use fathom_stats::period::{correlation_in, period};
 use std::ops::Range;
 
 pub(super) const PARAMETER: Parameter = Parameter::ReclaimUnit;
@@ -39,8 +39,15 @@ const SHARE: f64 = 0.75;
 /// The share of the autocorrelation of a period of short pieces that a part of it must have there. Long pieces do not tell
 /// even distances from almost even ones, of which a part has half of it, and more where the distances vary.
 const EVEN: f64 = 0.75;
-/// The relative error beside that of the lag: what the drive writes of its own between the data of the host.
-const BESIDE: f64 = 0.006;
+/// The distances, as shares of a period, at which a second dip leaves two readings: two groups of dies in one unit, or two units
+/// of which memory shows one sooner and the other one later; and the least share of the period's autocorrelation of one there.
+const MIDDLE: [f64; 2] = [0.4, 0.6];
+const SECOND: f64 = 0.3;
+/// The least number of lengths of pieces that show a period.
+const LENGTHS: usize = 2;
+/// The relative errors beside that of the lag, below and above: what the drive writes of its own between the data of the host,
+/// such as copies of collection and pages of the map, only makes the distances shorter.
+const BESIDE: [f64; 2] = [0.006, 0.03];
 
 const FILL: &str = "fill";
 const ORDER: &str = "overwrites in order";
@@ -160,15 +167,16 @@ pub(super) fn ns_per_byte(record: &Record) -> Option<f64> {
 pub(super) fn dips(record: &Record) -> Option<Dips> {
     let levels = levels(record);
     let readings: Vec<Reading> = levels.iter().filter_map(reading).collect();
-    chosen(&readings, |len, bytes| {
+    chosen(&readings, |len, [from, to]| {
         let level = levels.iter().find(|level| level.len == len)?;
-        correlation_at(&level.times, bytes / len)
+        correlation_in(&level.times, from / len, to / len)
     })
 }
 
 /// Returns the period with the longest wait; of several that wait for the same share of the time, and that come again as
-/// regularly, the shortest. `None` if its distances may be uneven: dips of several groups of dies in one unit look the same. `correlation` is that of pieces of a length, at a distance in bytes.
-fn chosen(all: &[Reading], correlation: impl Fn(f64, f64) -> Option<f64>) -> Option<Dips> {
+/// regularly, the shortest. `None` if half of it may be the period as well, or if only one length of pieces shows it. `correlation` is the highest one of pieces of a
+/// length, at distances from one to another, in bytes.
+fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -> Option<Dips> {
     let all: Vec<Reading> = (all.iter().copied())
         .filter(|one| one.dips.wait_ns >= WAIT_NS && one.dips.correlation >= STRONG)
         .collect();
@@ -180,19 +188,25 @@ fn chosen(all: &[Reading], correlation: impl Fn(f64, f64) -> Option<f64>) -> Opt
     };
     let parts = all.iter().filter(part);
     let shortest = parts.min_by(|a, b| a.dips.bytes.total_cmp(&b.dips.bytes))?;
-    let finer = all.iter().filter(|whole| whole.len < shortest.len);
-    let mut wholes = finer
-        .filter(|whole| whole.dips.bytes > 1.5 * shortest.dips.bytes)
-        .filter(|whole| is_multiple(whole.dips.bytes, shortest.dips.bytes));
-    let even = wholes.all(|whole| {
-        let there = correlation(whole.len, shortest.dips.bytes);
-        there.is_some_and(|there| there >= EVEN * whole.dips.correlation)
-    });
-    if !even {
+    let bytes = shortest.dips.bytes;
+    let mut wholes = (all.iter())
+        .filter(|whole| whole.len < shortest.len && whole.dips.bytes > 1.5 * bytes)
+        .filter(|whole| is_multiple(whole.dips.bytes, bytes));
+    let at = |one: &Reading, [from, to]: [f64; 2], least: f64| {
+        let whole = correlation(one.len, [one.dips.bytes; 2]);
+        let there = correlation(one.len, [from, to]);
+        whole
+            .zip(there)
+            .is_some_and(|(whole, there)| there >= least * whole)
+    };
+    let even = wholes.all(|whole| at(whole, [bytes; 2], EVEN));
+    let same = |one: &&Reading| (one.dips.bytes / bytes - 1.0).abs() <= NEAR;
+    let finest = (all.iter().filter(same)).min_by(|a, b| a.len.total_cmp(&b.len))?;
+    let two = at(finest, MIDDLE.map(|share| share * bytes), SECOND);
+    if two || !even || all.iter().filter(same).count() < LENGTHS {
         return None;
     }
     // Of periods of the same length, the one that is known best.
-    let same = |one: &&Reading| (one.dips.bytes / shortest.dips.bytes - 1.0).abs() <= NEAR;
     let width = |one: &Reading| one.dips.high - one.dips.low;
     (all.iter().filter(same))
         .min_by(|a, b| width(a).total_cmp(&width(b)))
@@ -228,11 +242,11 @@ fn reading(level: &Level) -> Option<Reading> {
     let len = level.len;
     let mean = location::mean(&level.times)?;
     let found = period(&level.times, LEAST)?;
-    let beside = BESIDE * len * found.values;
+    let beside = BESIDE.map(|share| share * len * found.values);
     let dips = Dips {
         bytes: len * found.values,
-        low: len * found.low - beside,
-        high: len * found.high + beside,
+        low: len * found.low - beside[0],
+        high: len * found.high + beside[1],
         wait_ns: found.share * found.values * mean,
         share: found.share,
         correlation: found.correlation,
@@ -265,29 +279,45 @@ mod tests {
         Reading { len, dips }
     }
 
-    fn chosen_mib(all: &[Reading], there: f64) -> Option<f64> {
-        chosen(all, |_, _| Some(there)).map(|dips| (dips.bytes / MIB).round())
+    /// `there` is the correlation at a part of the period, `middle` the one about its middle.
+    fn chosen_mib(all: &[Reading], there: f64, middle: f64) -> Option<f64> {
+        let longest = all.iter().map(|one| one.dips.bytes).fold(0.0, f64::max);
+        let at = |_: f64, [from, to]: [f64; 2]| match (from < to, from == longest) {
+            (true, _) => Some(middle),
+            (_, true) => Some(0.95),
+            (_, false) => Some(there),
+        };
+        chosen(all, at).map(|dips| (dips.bytes / MIB).round())
     }
 
     #[test]
     fn the_distance_of_two_dips_of_one_unit_is_no_period() {
         // Two groups of dies are erased a third of a unit apart, and the pieces at the end see only this distance.
-        let unit = one(0.375, 102.0, 9.0, 0.8);
-        let third = one(0.125, 34.0, 3.0, 0.42);
-        assert_eq!(chosen_mib(&[unit, third], 0.4), Some(102.0));
-        assert_eq!(chosen_mib(&[third], 0.4), None);
+        let unit = [one(0.375, 102.0, 9.0, 0.8), one(0.75, 102.0, 9.0, 0.9)];
+        let third = [one(0.125, 34.0, 3.0, 0.42), one(0.25, 34.0, 3.0, 0.45)];
+        assert_eq!(chosen_mib(&[unit, third].concat(), 0.4, 0.1), Some(102.0));
+        assert_eq!(chosen_mib(&third, 0.4, 0.1), None);
         // They are erased almost half of a unit apart, which long pieces do not see.
-        let half = one(3.0, 51.0, 4.5, 0.9);
-        assert_eq!(chosen_mib(&[unit, half], 0.4), None);
+        let half = [one(3.0, 51.0, 4.5, 0.9), one(6.0, 51.0, 4.5, 0.9)];
+        assert_eq!(chosen_mib(&[unit, half].concat(), 0.4, 0.1), None);
         // The distances vary, so that short pieces prefer some multiple.
-        assert_eq!(chosen_mib(&[unit, half], 0.7), Some(51.0));
+        assert_eq!(chosen_mib(&[unit, half].concat(), 0.8, 0.1), Some(51.0));
+    }
+
+    #[test]
+    fn two_dips_of_a_period_may_be_two_units() {
+        let both = [one(0.375, 52.0, 5.0, 0.9), one(0.75, 52.0, 5.0, 0.9)];
+        assert_eq!(chosen_mib(&both, 0.1, 0.5), None);
+        assert_eq!(chosen_mib(&both, 0.1, 0.2), Some(52.0));
+        // One length of pieces is too little.
+        assert_eq!(chosen_mib(&both[..1], 0.1, 0.2), None);
     }
 
     #[test]
     fn what_waits_for_less_than_an_erase_is_no_unit() {
-        let memory = one(0.375, 6.4, 0.65, 0.9);
-        let unit = one(6.0, 92.0, 2.3, 0.8);
-        assert_eq!(chosen_mib(&[memory, unit], 0.9), Some(92.0));
-        assert_eq!(chosen_mib(&[memory], 0.9), None);
+        let memory = [one(0.375, 6.4, 0.65, 0.9), one(0.75, 6.4, 0.65, 0.9)];
+        let unit = [one(6.0, 92.0, 2.3, 0.8), one(12.0, 92.0, 2.1, 0.8)];
+        assert_eq!(chosen_mib(&[memory, unit].concat(), 0.9, 0.1), Some(92.0));
+        assert_eq!(chosen_mib(&memory, 0.9, 0.1), None);
     }
 }
