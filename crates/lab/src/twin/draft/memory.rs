@@ -3,6 +3,7 @@
 use super::parts::{Assumptions, dur};
 use super::times::Times;
 use crate::twin::seen::Seen;
+use crate::twin::series;
 use fathom_base::{Bytes, Dur};
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::spec::{
@@ -14,6 +15,9 @@ const MIB: u64 = 1 << 20;
 const LARGE: Bytes = Bytes::mib(256);
 const SOME: Bytes = Bytes::mib(1);
 const IDLE_DELAY: Dur = Dur::ms(2);
+/// The idle time before a fast cache is emptied, if a pause of a second gives some of it back, and if it does not.
+const FOLDS_SOON: Dur = Dur::ms(300);
+const FOLDS_LATE: Dur = Dur::ms(2000);
 const BITS_PER_CELL: u32 = 3;
 /// The free share of a nearly full drive, and the usual static part of a fast cache as a share of the capacity.
 const NEARLY: f64 = 0.1;
@@ -94,9 +98,11 @@ pub(super) fn fast_cache(
     let nearly = seen
         .figure(of, "size_nearly_full_bytes")
         .filter(|size| *size > 0.0);
+    let pieces = seen.series(of, series::EMPTY);
+    let piece = pieces.first().map_or(0.0, |sample| sample.bytes as f64);
     let fixed = match nearly {
-        // At nine tenths a tenth of the dynamic part is left.
-        Some(nearly) => ((nearly - NEARLY * size) / (1.0 - NEARLY)).clamp(0.0, size),
+        // At nine tenths a tenth of the dynamic part is left. The piece during which a cache ended may count or not.
+        Some(nearly) => ((nearly - piece / 2.0 - NEARLY * size) / (1.0 - NEARLY)).clamp(0.0, size),
         None => {
             let why = "it was not seen on a fuller drive";
             let fixed = (STATIC * capacity).min(size);
@@ -133,7 +139,11 @@ pub(super) fn fast_cache(
         } else {
             Fold::Pressure
         },
-        idle_delay: Dur::ms(1000),
+        // A pause of a second is the shortest one that the probe makes.
+        idle_delay: match recovery {
+            Some(seconds) if seconds < 1.0 => FOLDS_SOON,
+            _ => FOLDS_LATE,
+        },
         when_full: WhenFull::Bypass,
     })
 }
