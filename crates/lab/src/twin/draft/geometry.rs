@@ -126,15 +126,19 @@ fn unit(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     let block = u64::from(seen.record.meta.target.logical_block_bytes).max(1);
     let known = bytes(seen, Parameter::IndirectionUnit);
     let known = known.or_else(|| bytes(seen, Parameter::ClusteredPage));
-    if let Some(unit) = known.filter(|unit| unit.is_multiple_of(block)) {
+    // A mapping unit lies on one die: it is no longer than what is striped.
+    let stripe =
+        bytes(seen, Parameter::StripeUnit).filter(|_| seen.value(Parameter::ReadUnit).is_some());
+    let lies = |unit: &u64| stripe.is_none_or(|stripe| *unit <= stripe);
+    if let Some(unit) = known.filter(|unit| unit.is_multiple_of(block) && lies(unit)) {
         return unit.min(PAGE_MAX / block * block);
     }
     let unit = UNIT.max(block);
-    assumed.add(
-        "mapping.unit",
-        Bytes(unit),
-        seen.why_not(Parameter::IndirectionUnit),
-    );
+    let why = match known {
+        Some(long) => format!("{} would not lie on one die", Bytes(long)),
+        None => seen.why_not(Parameter::IndirectionUnit),
+    };
+    assumed.add("mapping.unit", Bytes(unit), why);
     unit
 }
 

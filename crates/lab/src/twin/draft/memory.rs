@@ -14,6 +14,8 @@ const MIB: u64 = 1 << 20;
 /// The capacity of a write buffer that is larger than what was tried, and one that shows only by its flush.
 const LARGE: Bytes = Bytes::mib(256);
 const SOME: Bytes = Bytes::mib(1);
+/// The capacity of memory that survives a power cut, if it does not show.
+const PROTECTED: Bytes = Bytes::mib(8);
 const IDLE_DELAY: Dur = Dur::ms(2);
 /// The idle time before a fast cache is emptied, if a pause of a second gives some of it back, and if it does not.
 const FOLDS_SOON: Dur = Dur::ms(300);
@@ -30,6 +32,14 @@ pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option
     let known = seen.value(of).and_then(Value::bytes).map(Bytes);
     let capacity = match known {
         Some(capacity) => capacity,
+        None if !volatile && takes_writes(seen) => {
+            let why = format!(
+                "{}; small writes wait for no program, and no flush does: memory that survives a power cut",
+                seen.why_not(of)
+            );
+            assumed.add("write_buffer.capacity", PROTECTED, why);
+            PROTECTED
+        }
         None if seen.is_absent(of) || !volatile => return None,
         None => {
             let larger = seen.why_not(of).contains("not identifiable");
@@ -55,6 +65,25 @@ pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option
         battery: !volatile,
         ..WriteBuffer::new(policy, capacity)
     })
+}
+
+/// Small writes that take longer than a command without data by less than this share of a read of the flash end in memory: a
+/// program takes much longer than a read.
+const MEMORY: f64 = 0.5;
+
+/// Returns true if memory takes small writes.
+fn takes_writes(seen: &Seen<'_>) -> bool {
+    let of = |series| seen.median(Parameter::Flush, series);
+    let write = of(series::PLAIN)
+        .zip(of(series::CLEAN))
+        .map(|(plain, clean)| plain - clean);
+    let solo = |series| seen.median(Parameter::Parallelism, series);
+    let read = solo(series::SOLO)
+        .zip(solo(series::NOTHING))
+        .map(|(data, nothing)| data - nothing);
+    write
+        .zip(read)
+        .is_some_and(|(write, read)| write < MEMORY * read)
 }
 
 pub(super) fn read_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option<ReadBuffer> {
