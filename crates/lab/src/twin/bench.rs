@@ -35,7 +35,7 @@ const DEPTHS_MAX: usize = 8;
 const REST: Dur = Dur::ms(2000);
 
 /// A window of reads while something writes: its length, and the part at its head that is not counted.
-const WINDOW: Dur = Dur::ms(6000);
+const WINDOW: Dur = Dur::ms(12_000);
 const HEAD: Dur = Dur::ms(1000);
 /// The reads in flight, the length of a write, and the interval between two, of the parameter `stalls`.
 const WINDOW_DEPTH: usize = 64;
@@ -126,10 +126,7 @@ impl Bench {
     /// # Errors
     /// The drive cannot be built.
     pub(super) fn singles(&self, spec: &Spec) -> Result<Samples, SpecError> {
-        let spec = Spec {
-            fast_cache: None,
-            ..spec.clone()
-        };
+        let spec = quiet(spec);
         let mut rig = self.prepared(&spec)?;
         Ok(singles(&mut rig, spec.mapping.map_cache.is_some()))
     }
@@ -139,11 +136,7 @@ impl Bench {
     /// # Errors
     /// The drive cannot be built.
     pub(super) fn reads(&self, spec: &Spec) -> Result<Samples, SpecError> {
-        // The figures of reads are those of native blocks.
-        let spec = Spec {
-            fast_cache: None,
-            ..spec.clone()
-        };
+        let spec = quiet(spec);
         let mut rig = self.prepared(&spec)?;
         let mut samples = singles(&mut rig, spec.mapping.map_cache.is_some());
         for _ in 0..PIECE_READS {
@@ -255,13 +248,25 @@ impl Bench {
         asks.sort_by_key(Ask::due);
         let served = rig.serve(&asks, WINDOW_DEPTH).into_iter();
         let served = served.filter(|one| one.ask.is_read() && one.ask.due() >= HEAD);
-        let mut times: Vec<f64> = served.map(|one| one.took()).collect();
-        times.sort_by(f64::total_cmp);
+        let mut times: Vec<(f64, f64)> = served
+            .map(|one| {
+                (
+                    one.took(),
+                    (one.ask.due().0 % WRITES_APART) as f64 / WRITES_APART as f64,
+                )
+            })
+            .collect();
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
         let kept = ((times.len() as f64 * self.tail).round() as usize).clamp(1, times.len().max(1));
         let slowest = times.split_off(times.len().saturating_sub(kept));
-        let middle = times.get(times.len() / 2).copied();
-        let middle = middle.into_iter().collect();
-        Ok([((What::Typical, 0), middle), ((What::Slowest, 0), slowest)].into())
+        let middle = times.get(times.len() / 2).map(|(ns, _)| *ns);
+        let (slowest, phases): (Vec<f64>, Vec<f64>) = slowest.into_iter().unzip();
+        Ok([
+            ((What::Typical, 0), middle.into_iter().collect()),
+            ((What::Slowest, 0), slowest),
+            ((What::Phase, 0), phases),
+        ]
+        .into())
     }
 
     /// Builds a candidate and writes what is read later.
@@ -285,6 +290,18 @@ impl Bench {
         }
         Ok(rig)
     }
+}
+
+/// Returns a drive whose reads are those of native blocks, and are not delayed by background work: one delayed loop would
+/// count too much among the few that are measured.
+fn quiet(spec: &Spec) -> Spec {
+    let mut spec = Spec {
+        fast_cache: None,
+        ..spec.clone()
+    };
+    spec.noise.background_interval = Dur::ZERO;
+    spec.noise.background_duration = Dur::ZERO;
+    spec
 }
 
 fn singles(rig: &mut Rig, mapped: bool) -> Samples {

@@ -1,7 +1,9 @@
 //! Times that follow from one figure of the record each. A time is changed by what the candidate's figure is off, which has
 //! the same effect on it, and the candidate is measured again.
 
+use super::draft::rate;
 use super::figures::{Samples, What};
+use super::seen::deviation;
 use fathom_base::Dur;
 use fathom_ssd::Spec;
 use fathom_stats::location::quantile;
@@ -25,11 +27,51 @@ struct Marks {
     /// A read of the flash, and its spread.
     read: Option<f64>,
     read_spread: Option<f64>,
+    /// What a longer read takes longer.
+    longer: Option<f64>,
+}
+
+/// The largest standard error of what a longer read takes longer, as a share of it, if the rate of a bus follows from it.
+const EXACT: f64 = 0.06;
+const SMALL: u64 = 4096;
+
+/// The reads whose difference shows the rate of a bus, and by how many bytes the second one is longer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Longer {
+    what: What,
+    bytes: f64,
+}
+
+/// Returns the reads that show the rate of a bus of the recorded drive.
+fn longer(recorded: &Samples, block: u64) -> Option<Longer> {
+    let small = What::Small;
+    let all = [(small, SMALL.saturating_sub(block)), (What::Two, block)];
+    let error = |times: &[f64]| Some(deviation(times)? / (times.len().max(1) as f64).sqrt());
+    let one = recorded.get(&(What::One, 0))?;
+    let exact = |what: What| {
+        let other = recorded.get(&(what, 0))?;
+        let more = quantile(other, 0.5)? - quantile(one, 0.5)?;
+        // The median is less exact than the mean by a quarter.
+        let error = 1.25 * error(one)?.hypot(error(other)?);
+        Some(more > 0.0 && error < EXACT * more)
+    };
+    let exact = all
+        .into_iter()
+        .find(|(what, bytes)| *bytes > 0 && exact(*what) == Some(true));
+    exact.map(|(what, bytes)| Longer {
+        what,
+        bytes: bytes as f64,
+    })
+}
+
+/// Returns true if single reads of a drive with this logical block tell the rate of a bus.
+pub(super) fn tells_bus(recorded: &Samples, block: u64) -> bool {
+    longer(recorded, block).is_some()
 }
 
 impl Marks {
     /// Returns the figures of samples, of the same kinds as those of the `recorded` ones.
-    fn of(samples: &Samples, recorded: &Samples) -> Self {
+    fn of(samples: &Samples, recorded: &Samples, longer: Option<Longer>) -> Self {
         let first = |kinds: [What; 2]| {
             let known = kinds.into_iter();
             let mut known = known.filter(|what| recorded.contains_key(&(*what, 0)));
@@ -48,6 +90,10 @@ impl Marks {
             empty_spread: spread(empty),
             second: middle(both).zip(middle(empty)).map(|(two, one)| two - one),
             read: middle(read),
+            longer: longer.and_then(|longer| {
+                let other = samples.get(&(longer.what, 0));
+                Some(middle(other)? - middle(read)?)
+            }),
             read_spread: spread(read),
         }
     }
@@ -55,8 +101,9 @@ impl Marks {
 
 /// Changes the times of a candidate by what its figures are off from the recorded ones.
 pub(super) fn nearer(spec: &mut Spec, recorded: &Samples, measured: &Samples) {
-    let goal = Marks::of(recorded, recorded);
-    let met = Marks::of(measured, recorded);
+    let longer = longer(recorded, spec.host.logical_block.0);
+    let goal = Marks::of(recorded, recorded, longer);
+    let met = Marks::of(measured, recorded, longer);
     let off = |of: fn(&Marks) -> Option<f64>| Some(of(&goal)? - of(&met)?);
     let block = spec.host.logical_block.0 as f64;
     let wire = block / spec.host.bandwidth.bytes_per_second() as f64 * 1e9;
@@ -79,6 +126,11 @@ pub(super) fn nearer(spec: &mut Spec, recorded: &Samples, measured: &Samples) {
     if let Some(off) = off(|marks| marks.read) {
         let read = spec.flash.read.0 as f64;
         spec.flash.read = Dur((read + off).max(0.5 * read).round() as u64);
+    }
+    if let (Some(longer), Some(off)) = (longer, off(|marks| marks.longer)) {
+        let bus = spec.flash.bus.bytes_per_second() as f64;
+        let each = longer.bytes / bus * 1e9;
+        spec.flash.bus = rate(longer.bytes / (each + off).max(0.4 * each) * 1e9);
     }
     let percent = |now: f64, of: fn(&Marks) -> Option<f64>, mean: f64, most: f64| {
         let squares = of(&goal)
@@ -108,4 +160,86 @@ pub(super) fn nearer(spec: &mut Spec, recorded: &Samples, measured: &Samples) {
         spec.flash.read.0 as f64,
         FLASH_PERCENT_MAX,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The samples of a drive by formulas: nothing takes l + o + b/w, a second command o more, a read tR + b/bus more, and a
+    /// longer one its longer transfers. Two values each have the spreads of the drive.
+    fn samples(spec: &Spec) -> Samples {
+        let (host, flash) = (&spec.host, &spec.flash);
+        let wire = |bytes: f64| bytes / host.bandwidth.bytes_per_second() as f64 * 1e9;
+        let bus = |bytes: f64| bytes / flash.bus.bytes_per_second() as f64 * 1e9;
+        let block = host.logical_block.0 as f64;
+        let nothing = host.latency.0 as f64 + host.command_overhead.0 as f64 + wire(block);
+        let one = nothing + flash.read.0 as f64 + bus(block);
+        let two = one + wire(block) + bus(block);
+        let command = spec.noise.command_percent / 100.0 * host.command_overhead.0 as f64;
+        let array = spec.noise.flash_percent / 100.0 * flash.read.0 as f64;
+        let around = |middle: f64, spread: f64| {
+            let tenths = (0..=100).map(|i| (f64::from(i) - 50.0) / 80.0 * TENTHS);
+            tenths.map(|x| middle + x * spread).collect::<Vec<f64>>()
+        };
+        [
+            ((What::Nothing, 0), around(nothing, command)),
+            (
+                (What::NothingPair, 0),
+                vec![nothing + host.command_overhead.0 as f64],
+            ),
+            ((What::One, 0), around(one, command.hypot(array))),
+            ((What::Two, 0), around(two, 1.0)),
+        ]
+        .into()
+    }
+
+    #[test]
+    fn planted_times_follow_from_the_figures_of_single_commands() {
+        let text = include_str!("../../../../examples/drive.toml");
+        let mut planted = Spec::from_toml(text).unwrap();
+        planted.host.logical_block = fathom_base::Bytes::kib(4);
+        planted.host.latency = Dur::us(9);
+        planted.host.command_overhead = Dur::us(12);
+        planted.host.bandwidth = rate(5e9);
+        planted.flash.bus = rate(400e6);
+        planted.noise.command_percent = 4.0;
+        planted.noise.flash_percent = 3.0;
+        let recorded = samples(&planted);
+        assert!(tells_bus(&recorded, 4096));
+        let mut found = planted.clone();
+        found.host.latency = Dur::us(2);
+        found.host.command_overhead = Dur::us(20);
+        found.flash.read = Dur::us(140);
+        found.flash.bus = rate(800e6);
+        found.noise.command_percent = 1.0;
+        found.noise.flash_percent = 9.0;
+        for _ in 0..4 {
+            let measured = samples(&found);
+            nearer(&mut found, &recorded, &measured);
+        }
+        let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 0.02, "{a} instead of {b}");
+        near(found.host.latency.0 as f64, 9_000.0);
+        near(found.host.command_overhead.0 as f64, 12_000.0);
+        near(found.flash.read.0 as f64, planted.flash.read.0 as f64);
+        near(found.flash.bus.bytes_per_second() as f64, 400e6);
+        near(found.noise.command_percent, 4.0);
+        near(found.noise.flash_percent, 3.0);
+    }
+
+    /// A few noisy reads do not tell the rate of a bus.
+    #[test]
+    fn a_difference_that_noise_hides_tells_no_bus() {
+        let noisy = |at: f64| {
+            (0..9)
+                .map(|i| at + f64::from(i) * 2_000.0)
+                .collect::<Vec<f64>>()
+        };
+        let recorded: Samples = [
+            ((What::One, 0), noisy(60_000.0)),
+            ((What::Two, 0), noisy(63_000.0)),
+        ]
+        .into();
+        assert!(!tells_bus(&recorded, 4096));
+    }
 }

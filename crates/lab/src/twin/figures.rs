@@ -1,216 +1,18 @@
 //! The figures that a twin is fitted to: quantiles of latencies, and rates, of a record or of a bench.
 
+mod limits;
+mod sources;
+mod what;
+
 use super::seen::Seen;
 use super::series;
-use fathom_probe::{Parameter, Sample, Series, Value};
+use fathom_probe::{Parameter, Sample, Value};
 use fathom_report::twin::{Figure, Of};
 use fathom_stats::location::quantile;
-use std::collections::BTreeMap;
+use limits::Limits;
+use sources::SOURCES;
 
-/// What is timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
-    /// A read of one logical block, alone.
-    One,
-    /// A read of two logical blocks, alone.
-    Two,
-    /// A small read and a very long one, alone.
-    Small,
-    Piece,
-    /// A read of a place that holds nothing, and two of them at once.
-    Nothing,
-    NothingPair,
-    /// Two reads at once.
-    Pair,
-    /// Small reads with `x` in flight, as a rate.
-    Closed,
-    /// Small reads with as many in flight as the knee.
-    Knee,
-    /// Long reads, as a rate.
-    Long,
-    /// A small write into memory, one with forced unit access, and a flush of nothing.
-    Write,
-    Fua,
-    Clean,
-    /// A flush after a write of `x` bytes.
-    Dirty,
-    /// Long writes in order with a flush after each piece, as a rate: into native blocks, and into the fast cache.
-    Fill,
-    FastFill,
-    /// Reads while something writes: the typical one, and the slowest ones.
-    Typical,
-    Slowest,
-}
-
-/// Times in nanoseconds, or rates in bytes per second, by what was timed and its `x`.
-pub(super) type Samples = BTreeMap<(What, u64), Vec<f64>>;
-
-/// How the samples of a record become figures.
-struct Source {
-    what: What,
-    parameter: Parameter,
-    series: Series,
-    percents: &'static [u8],
-    /// The weight of all figures of this kind together.
-    weight: f64,
-}
-
-const SPREAD: &[u8] = &[10, 50, 90];
-const MIDDLE: &[u8] = &[50];
-
-const fn of(
-    what: What,
-    parameter: Parameter,
-    series: Series,
-    percents: &'static [u8],
-    weight: f64,
-) -> Source {
-    Source {
-        what,
-        parameter,
-        series,
-        percents,
-        weight,
-    }
-}
-
-const SOURCES: &[Source] = &[
-    of(What::One, Parameter::Parallelism, series::SOLO, SPREAD, 2.0),
-    of(
-        What::Two,
-        Parameter::Parallelism,
-        series::SOLO_OF_TWO,
-        MIDDLE,
-        2.0,
-    ),
-    of(
-        What::Nothing,
-        Parameter::Parallelism,
-        series::NOTHING,
-        SPREAD,
-        1.0,
-    ),
-    of(
-        What::NothingPair,
-        Parameter::Parallelism,
-        series::NOTHING_PAIR,
-        MIDDLE,
-        1.0,
-    ),
-    of(
-        What::Pair,
-        Parameter::Parallelism,
-        series::PAIR,
-        &[50, 90],
-        1.0,
-    ),
-    of(
-        What::Closed,
-        Parameter::QueueKnee,
-        series::CLOSED,
-        MIDDLE,
-        3.0,
-    ),
-    of(
-        What::Knee,
-        Parameter::QueueKnee,
-        series::AT_KNEE,
-        &[50, 90, 99],
-        1.0,
-    ),
-    of(
-        What::Long,
-        Parameter::BandwidthLimit,
-        series::BATCH,
-        MIDDLE,
-        1.0,
-    ),
-    of(What::Write, Parameter::Flush, series::PLAIN, SPREAD, 2.0),
-    of(What::Clean, Parameter::Flush, series::CLEAN, MIDDLE, 0.5),
-    of(What::Fua, Parameter::Flush, series::FUA, MIDDLE, 1.0),
-    of(What::Dirty, Parameter::Flush, series::DIRTY, MIDDLE, 2.0),
-    of(What::Small, Parameter::Stalls, series::ALONE, MIDDLE, 2.0),
-    of(
-        What::Piece,
-        Parameter::FastCache,
-        series::READ_COOL,
-        MIDDLE,
-        1.0,
-    ),
-    of(What::Fill, Parameter::FastCache, series::EMPTY, MIDDLE, 2.0),
-    of(
-        What::FastFill,
-        Parameter::FastCache,
-        series::EMPTY,
-        MIDDLE,
-        1.0,
-    ),
-    of(
-        What::Typical,
-        Parameter::Stalls,
-        series::TYPICAL_WRITING,
-        MIDDLE,
-        1.0,
-    ),
-    of(
-        What::Slowest,
-        Parameter::Stalls,
-        series::SLOWEST_WRITING,
-        &[10],
-        2.0,
-    ),
-];
-
-impl What {
-    /// Returns true for a rate in bytes per second.
-    pub(super) const fn is_rate(self) -> bool {
-        matches!(
-            self,
-            What::Closed | What::Long | What::Fill | What::FastFill
-        )
-    }
-
-    /// Returns true for what is measured on a drive that nothing writes to.
-    pub(super) const fn reads(self) -> bool {
-        !self.writes() && !self.mixed()
-    }
-
-    /// Returns true for what is measured with writes alone.
-    pub(super) const fn writes(self) -> bool {
-        matches!(
-            self,
-            What::Write | What::Fua | What::Clean | What::Dirty | What::Fill | What::FastFill
-        )
-    }
-
-    /// Returns true for what is measured with reads and writes together.
-    pub(super) const fn mixed(self) -> bool {
-        matches!(self, What::Typical | What::Slowest)
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            What::One => "read of a block",
-            What::Two => "read of two blocks",
-            What::Small => "small read",
-            What::Piece => "read of 1 MiB",
-            What::Nothing => "read of nothing",
-            What::NothingPair => "two reads of nothing",
-            What::Pair => "two reads at once",
-            What::Closed => "small reads in flight:",
-            What::Knee => "small reads at the knee",
-            What::Long => "long reads",
-            What::Write => "small write",
-            What::Fua => "write with FUA",
-            What::Clean => "flush of nothing",
-            What::Dirty => "flush after bytes:",
-            What::Fill => "fill in order",
-            What::FastFill => "fill of the fast cache",
-            What::Typical => "read during writes",
-            What::Slowest => "slowest during writes",
-        }
-    }
-}
+pub(super) use what::{Samples, What};
 
 /// One figure to be met.
 #[derive(Clone, Copy, Debug)]
@@ -222,9 +24,8 @@ pub(super) struct Goal {
     weight: f64,
 }
 
-/// The lengths of small and of long reads in loops.
-const SMALL: u64 = 4096;
-const LONG: f64 = 262_144.0;
+/// The writes of the windows with reads and writes, in bytes. Their samples count the bytes that are due.
+const WRITE: u64 = 64 << 10;
 /// Reads faster than this share of the slower ones are answered by memory or by a fast cache.
 const NATIVE: f64 = 0.75;
 /// The share of fast reads from which figures that mix both kinds say nothing about either.
@@ -254,6 +55,10 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
                 false => ns,
             };
             all.entry((source.what, x)).or_default().push(value);
+            if source.what == What::Slowest {
+                let phase = (sample.x % WRITE) as f64 / WRITE as f64;
+                all.entry((What::Phase, 0)).or_default().push(phase);
+            }
         }
     }
     let mut fast = 0.0;
@@ -275,48 +80,6 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
         all.retain(|(what, _), _| !mixed.contains(what));
     }
     all
-}
-
-/// The limits of a volume. What they slow down says nothing about the drive.
-struct Limits {
-    per_second: Option<f64>,
-    bytes: Option<f64>,
-}
-
-/// The share of a limit from which on a loop may be held back, and how often the limit a rate must be to be free of it.
-const HELD: f64 = 0.95;
-const FREE: f64 = 1.5;
-/// Reads during writes that take longer than this are those of an overloaded drive: their times grow with the window.
-const OVERLOADED_NS: u64 = 100_000_000;
-
-impl Limits {
-    fn of(seen: &Seen<'_>) -> Self {
-        Self {
-            per_second: seen.number(Parameter::RateLimit),
-            bytes: seen.number(Parameter::BandwidthLimit),
-        }
-    }
-
-    /// Returns true if a limit or an overload shows in a sample.
-    fn hold(&self, what: What, sample: &Sample) -> bool {
-        let rate = sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9;
-        let of = |limit: Option<f64>, rate: f64, most: f64| {
-            limit.is_some_and(|limit| rate > HELD * limit && rate < most * limit)
-        };
-        let any = self.per_second.is_some() || self.bytes.is_some();
-        match what {
-            What::Closed => {
-                let reads = rate / SMALL as f64;
-                of(self.per_second, reads, f64::MAX) || of(self.bytes, rate, f64::MAX)
-            }
-            What::Knee => any,
-            What::Long | What::Fill | What::FastFill => {
-                of(self.bytes, rate, FREE) || of(self.per_second, rate / LONG, FREE)
-            }
-            What::Typical | What::Slowest => any || sample.ns > OVERLOADED_NS,
-            _ => false,
-        }
-    }
 }
 
 /// Returns true if a sample of a fill belongs to the part in the fast cache, or to that behind it.
@@ -393,4 +156,50 @@ pub(super) fn distance(goals: &[Goal], samples: &Samples, of: impl Fn(What) -> b
         goal.weight * ((1.0 + error * error).sqrt() - 1.0)
     };
     goals.map(of).sum()
+}
+
+/// How different two distributions of phases are that an error of `LARGE` is worth as much, and the weight of it.
+const DIFFERENT: f64 = 0.1;
+const PHASE_WEIGHT: f64 = 2.0;
+
+/// Returns the distance of the phases of slow reads: Kuiper's statistic, which does not depend on where a period begins.
+pub(super) fn apart(recorded: &Samples, samples: &Samples) -> f64 {
+    let of = |samples: &Samples| {
+        let mut phases = samples.get(&(What::Phase, 0)).cloned().unwrap_or_default();
+        phases.sort_by(f64::total_cmp);
+        phases
+    };
+    let (goal, met) = (of(recorded), of(samples));
+    if goal.is_empty() || met.is_empty() {
+        return 0.0;
+    }
+    let below = |all: &[f64], at: f64| all.partition_point(|x| *x <= at) as f64 / all.len() as f64;
+    let ends = goal
+        .iter()
+        .chain(&met)
+        .map(|at| below(&goal, *at) - below(&met, *at));
+    let (low, high) = ends.fold((0.0, 0.0), |(low, high), d| {
+        (f64::min(low, d), f64::max(high, d))
+    });
+    let error = (high - low) / DIFFERENT;
+    PHASE_WEIGHT * ((1.0 + error * error).sqrt() - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_are_compared_around_the_period() {
+        let at = |phases: &[f64]| Samples::from([((What::Phase, 0), phases.to_vec())]);
+        let early = at(&[0.1, 0.11, 0.12, 0.13]);
+        assert_eq!(apart(&early, &early), 0.0);
+        assert_eq!(apart(&Samples::new(), &early), 0.0);
+        // None in common: the statistic is 1, ten times what counts.
+        let late = apart(&early, &at(&[0.6, 0.61, 0.62]));
+        let whole = PHASE_WEIGHT * (101.0_f64.sqrt() - 1.0);
+        assert!((late - whole).abs() < 1e-9);
+        // Half of them in common.
+        assert!(apart(&early, &at(&[0.1, 0.11, 0.6, 0.61])) < 0.6 * whole);
+    }
 }

@@ -7,7 +7,7 @@
 use super::bench::Bench;
 use super::direct;
 use super::draft::{Arrangement, arrangements, dur, rate};
-use super::figures::{Goal, Samples, What, distance};
+use super::figures::{Goal, Samples, What, apart, distance};
 use cobyla::{Func, RhoBeg, StopTols, minimize};
 use fathom_base::{Bytes, Dur, SpecError};
 use fathom_ssd::Spec;
@@ -21,6 +21,8 @@ const EVALUATIONS: usize = 6;
 const EVALUATIONS_MORE: usize = 8;
 /// The first steps, as logarithms of factors, and the steps at which a search ends.
 const STEP: f64 = 0.15;
+/// The first step of a program of the fast cache, which is a guess where the link limits fills.
+const STEP_FAST: f64 = 0.5;
 const STEP_LEAST: f64 = 0.003;
 /// How far a search may leave its start, as the logarithm of a factor.
 const REACH: f64 = 1.6;
@@ -37,10 +39,6 @@ enum Knob {
     FastProgram,
     Suspend,
 }
-
-const READS: &[Knob] = &[Knob::Bus];
-const READS_AND_LINK: &[Knob] = &[Knob::Bus, Knob::Link];
-const WRITES: &[Knob] = &[Knob::Program, Knob::FastProgram];
 
 impl Knob {
     /// Returns the value, if the drive has such a part and the value is not zero.
@@ -104,24 +102,39 @@ impl Fitting<'_> {
                 + self.distance(&spec, Bench::reads, What::reads);
             (cost, (number, spec))
         })?;
-        let (knobs, faster) = match self.link {
-            true => (READS, 1.0),
-            false => (READS_AND_LINK, FASTER),
-        };
+        let bus = direct::tells_bus(self.recorded, spec.host.logical_block.0);
+        let open = [(Knob::Bus, !bus), (Knob::Link, !self.link)];
+        let open: Vec<Knob> = open
+            .iter()
+            .filter(|(_, open)| *open)
+            .map(|(knob, _)| *knob)
+            .collect();
+        let faster = if self.link { 1.0 } else { FASTER };
         let spec = self.best(arranged(&spec, faster), |spec| {
-            let spec = self.search(&self.singles(&spec), knobs, Bench::reads, What::reads);
+            let spec = self.search(&self.singles(&spec), &open, Bench::reads, What::reads);
             let spec = self.singles(&spec);
             (self.distance(&spec, Bench::reads, What::reads), spec)
         })?;
         let spec = self.writes(&spec);
-        let spec = self.best(orders(&spec), |spec| {
+        Some((number, self.mixed(&spec)?))
+    }
+
+    /// Fits what reads do while something writes, if the record has such reads.
+    fn mixed(&self, spec: &Spec) -> Option<Spec> {
+        if !self.goals.iter().any(|goal| goal.what.mixed()) {
+            return Some(spec.clone());
+        }
+        let spec = self.best(orders(spec), |spec| {
+            (self.distance(&spec, Bench::mixed, What::mixed), spec)
+        })?;
+        let spec = self.best(delayed(&spec), |spec| {
             (self.distance(&spec, Bench::mixed, What::mixed), spec)
         })?;
         let spec = match spec.flash.arbitration {
             Arbitration::Suspend => self.search(&spec, &[Knob::Suspend], Bench::mixed, What::mixed),
             _ => spec,
         };
-        Some((number, spec))
+        Some(spec)
     }
 
     /// Sets the times that single commands tell.
@@ -141,7 +154,9 @@ impl Fitting<'_> {
     }
 
     fn writes(&self, spec: &Spec) -> Spec {
-        self.search(spec, WRITES, Bench::writes, What::writes)
+        let fast = |what: What| what == What::FastFill;
+        let spec = self.search(spec, &[Knob::FastProgram], Bench::writes, fast);
+        self.search(&spec, &[Knob::Program], Bench::writes, What::writes)
     }
 
     /// Returns the best of several, the first of equals.
@@ -164,7 +179,13 @@ impl Fitting<'_> {
         }
         self.evaluations.fetch_add(1, Ordering::Relaxed);
         match spec.check().is_ok().then(|| measure(self.bench, spec)) {
-            Some(Ok(samples)) => distance(self.goals, &samples, of),
+            Some(Ok(samples)) => {
+                let apart = match of(What::Slowest) {
+                    true => apart(self.recorded, &samples),
+                    false => 0.0,
+                };
+                distance(self.goals, &samples, of) + apart
+            }
             _ => 1e9,
         }
     }
@@ -200,6 +221,10 @@ impl Fitting<'_> {
         };
         let bounds: Vec<(f64, f64)> = from.iter().map(|x| (x - REACH, x + REACH)).collect();
         let none: Vec<&dyn Func<()>> = Vec::new();
+        let step = match knobs.contains(&Knob::FastProgram) {
+            true => STEP_FAST,
+            false => STEP,
+        };
         let most = EVALUATIONS * knobs.len() + EVALUATIONS_MORE;
         let tolerance = StopTols {
             xtol_abs: vec![STEP_LEAST; knobs.len()],
@@ -212,7 +237,7 @@ impl Fitting<'_> {
             &none,
             (),
             most,
-            RhoBeg::All(STEP),
+            RhoBeg::All(step),
             Some(tolerance),
         );
         best.into_inner().1
@@ -239,9 +264,25 @@ fn arranged(spec: &Spec, faster: f64) -> Vec<Spec> {
             spec.flash.clustered_block = Bytes(lane * wide);
             spec.capacity = Bytes(whole);
         }
+        whole_blocks(&mut spec);
         spec
     };
     arrangements(dies).into_iter().map(with).collect()
+}
+
+/// Makes the static part of a fast cache a whole number of blocks of every group: the drive rounds it up.
+fn whole_blocks(spec: &mut Spec) {
+    let flash = &spec.flash;
+    let dies = u64::from(flash.channels * flash.dies_per_package);
+    let wide = flash.clustered_block.0 / (flash.page.0 * u64::from(flash.pages_per_block)).max(1);
+    let Some(cache) = &mut spec.fast_cache else {
+        return;
+    };
+    let pages = u64::from((flash.pages_per_block / cache.bits_per_cell.max(1)).max(1));
+    let of_all = flash.page.0 * pages * wide.max(1) * (dies / wide.max(1)).max(1);
+    let blocks = (cache.static_capacity.0 as f64 / of_all as f64).round() as u64;
+    let some = u64::from(cache.static_capacity.0 > 0);
+    cache.static_capacity = Bytes(blocks.max(some) * of_all);
 }
 
 /// Returns a drive with every manner of its fast cache.
@@ -283,22 +324,39 @@ fn orders(spec: &Spec) -> Vec<Spec> {
         .map(|order| with(&|spec| spec.flash.arbitration = *order))
         .collect();
     all.extend(SUSPENDS.iter().map(|ns| with(&|spec| suspend(spec, *ns))));
-    let delayed = |spec: &Spec| {
-        let delays = DELAYS.iter().filter(|_| spec.write_buffer.is_some());
-        let delayed = delays.map(|delay| {
-            let mut spec = spec.clone();
-            if let Some(buffer) = &mut spec.write_buffer {
-                buffer.idle_delay = *delay;
-            }
-            spec
-        });
-        delayed.collect::<Vec<Spec>>()
-    };
-    let others: Vec<Spec> = all.iter().flat_map(delayed).collect();
+    let others: Vec<Spec> = all
+        .iter()
+        .flat_map(|spec| with_delays(spec, &DELAYS))
+        .collect();
     all.extend(others);
     all
 }
 
+fn with_delays(spec: &Spec, delays: &[Dur]) -> Vec<Spec> {
+    let delays = delays.iter().filter(|_| spec.write_buffer.is_some());
+    let delayed = delays.map(|delay| {
+        let mut spec = spec.clone();
+        if let Some(buffer) = &mut spec.write_buffer {
+            buffer.idle_delay = *delay;
+        }
+        spec
+    });
+    delayed.collect()
+}
+
+/// Returns a drive with finer delays of an idle write buffer, itself first.
+fn delayed(spec: &Spec) -> Vec<Spec> {
+    let finer = (0..DELAYS_FINER).map(|i| DELAY_LEAST * DELAY_STEP.powi(i));
+    let finer: Vec<Dur> = finer.map(dur).collect();
+    let mut all = vec![spec.clone()];
+    all.extend(with_delays(spec, &finer));
+    all
+}
+
+/// Delays of an idle write buffer from 0.1 to 3.6 ms, which is when the next write of a window comes, in nanoseconds.
+const DELAYS_FINER: i32 = 18;
+const DELAY_LEAST: f64 = 100_000.0;
+const DELAY_STEP: f64 = 1.235;
 /// The times of a suspension that are tried first, in nanoseconds, and the delays of an idle write buffer.
 const SUSPENDS: [f64; 2] = [8_000.0, 22_000.0];
 const DELAYS: [Dur; 2] = [Dur::us(500), Dur::ms(8)];

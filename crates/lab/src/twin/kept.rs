@@ -8,7 +8,7 @@ use fathom_probe::run::solve;
 use std::path::{Path, PathBuf};
 
 /// The version of the fit: another one makes a twin again.
-const FIT: u32 = 1;
+const FIT: u32 = 2;
 
 /// Makes the twin of the run in a directory, or of a record file. Also returns the warnings of the files.
 ///

@@ -6,6 +6,7 @@ use crate::twin::series;
 use fathom_base::Bytes;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{Mapping, MappingKind};
+use fathom_stats::location::median;
 
 const KIB: u64 = 1 << 10;
 /// The usual values of what is not known.
@@ -90,7 +91,7 @@ pub(super) fn layout(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> L
         );
         assumed.add("flash.page", Bytes(page), why);
     }
-    let dies = dies(seen, assumed);
+    let dies = dies(seen, page, assumed);
     let kind = kind(seen, assumed);
     let whole = seen.record.meta.target.capacity_bytes;
     let pages_per_block = pages(seen, whole, page, dies, assumed);
@@ -125,15 +126,19 @@ fn unit(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     let block = u64::from(seen.record.meta.target.logical_block_bytes).max(1);
     let known = bytes(seen, Parameter::IndirectionUnit);
     let known = known.or_else(|| bytes(seen, Parameter::ClusteredPage));
-    if let Some(unit) = known.filter(|unit| unit.is_multiple_of(block)) {
+    // A mapping unit lies on one die: it is no longer than what is striped.
+    let stripe =
+        bytes(seen, Parameter::StripeUnit).filter(|_| seen.value(Parameter::ReadUnit).is_some());
+    let lies = |unit: &u64| stripe.is_none_or(|stripe| *unit <= stripe);
+    if let Some(unit) = known.filter(|unit| unit.is_multiple_of(block) && lies(unit)) {
         return unit.min(PAGE_MAX / block * block);
     }
     let unit = UNIT.max(block);
-    assumed.add(
-        "mapping.unit",
-        Bytes(unit),
-        seen.why_not(Parameter::IndirectionUnit),
-    );
+    let why = match known {
+        Some(long) => format!("{} would not lie on one die", Bytes(long)),
+        None => seen.why_not(Parameter::IndirectionUnit),
+    };
+    assumed.add("mapping.unit", Bytes(unit), why);
     unit
 }
 
@@ -147,7 +152,7 @@ fn known_page(seen: &Seen<'_>, unit: u64) -> Option<u64> {
 /// Returns the number of dies. Where the flash alone limits the rate of random reads, it tells the number more exactly than
 /// pairs of reads do. Of several numbers that fit, the one with the most factors of two is taken, because dies come in equal
 /// channels.
-fn dies(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
+fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64 {
     let pairs = seen.interval(Parameter::Parallelism);
     let busy = busy(seen);
     if let (Some([low, high]), Some(busy)) = (pairs, busy) {
@@ -167,6 +172,16 @@ fn dies(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     if seen.is_absent(Parameter::Parallelism) {
         return 1;
     }
+    if seen.record.meta.target.queue_depth <= 1
+        && let Some(dies) = programming(seen, page)
+    {
+        let why = format!(
+            "{}; those that program at once",
+            seen.why_not(Parameter::Parallelism)
+        );
+        assumed.add("flash.dies", dies, why);
+        return dies;
+    }
     let peak = seen.figure(Parameter::QueueKnee, "iops");
     let flash = seen.figure(Parameter::Parallelism, "flash_ns");
     let least = peak
@@ -175,6 +190,21 @@ fn dies(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     let dies = least.map_or(DIES, u64::next_power_of_two).clamp(1, 256);
     assumed.add("flash.dies", dies, seen.why_not(Parameter::Parallelism));
     dies
+}
+
+/// The most dies of a drive that takes one command at a time.
+const DIES_OF_CARD: f64 = 8.0;
+
+/// Returns how many dies program pages of this size at once while a drive is filled in order.
+fn programming(seen: &Seen<'_>, page: u64) -> Option<u64> {
+    let samples = seen.series(Parameter::FastCache, series::EMPTY).iter();
+    let rates: Vec<f64> = samples
+        .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
+        .collect();
+    let clean = seen.figure(Parameter::Flush, "clean_ns").unwrap_or(0.0);
+    let program = seen.number(Parameter::Flush)? - clean;
+    let dies = median(&rates)? * program / 1e9 / page as f64;
+    Some(dies.round().clamp(1.0, DIES_OF_CARD) as u64)
 }
 
 /// The share of the link's and of the controller's rate up to which the flash limits random reads.

@@ -3,6 +3,7 @@
 use super::parts::{Assumptions, dur};
 use super::times::Times;
 use crate::twin::seen::Seen;
+use crate::twin::series;
 use fathom_base::{Bytes, Dur};
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::spec::{
@@ -13,7 +14,12 @@ const MIB: u64 = 1 << 20;
 /// The capacity of a write buffer that is larger than what was tried, and one that shows only by its flush.
 const LARGE: Bytes = Bytes::mib(256);
 const SOME: Bytes = Bytes::mib(1);
+/// The capacity of memory that survives a power cut, if it does not show.
+const PROTECTED: Bytes = Bytes::mib(8);
 const IDLE_DELAY: Dur = Dur::ms(2);
+/// The idle time before a fast cache is emptied, if a pause of a second gives some of it back, and if it does not.
+const FOLDS_SOON: Dur = Dur::ms(300);
+const FOLDS_LATE: Dur = Dur::ms(2000);
 const BITS_PER_CELL: u32 = 3;
 /// The free share of a nearly full drive, and the usual static part of a fast cache as a share of the capacity.
 const NEARLY: f64 = 0.1;
@@ -26,6 +32,14 @@ pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option
     let known = seen.value(of).and_then(Value::bytes).map(Bytes);
     let capacity = match known {
         Some(capacity) => capacity,
+        None if !volatile && takes_writes(seen) => {
+            let why = format!(
+                "{}; small writes wait for no program, and no flush does: memory that survives a power cut",
+                seen.why_not(of)
+            );
+            assumed.add("write_buffer.capacity", PROTECTED, why);
+            PROTECTED
+        }
         None if seen.is_absent(of) || !volatile => return None,
         None => {
             let larger = seen.why_not(of).contains("not identifiable");
@@ -51,6 +65,25 @@ pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option
         battery: !volatile,
         ..WriteBuffer::new(policy, capacity)
     })
+}
+
+/// Small writes that take longer than a command without data by less than this share of a read of the flash end in memory: a
+/// program takes much longer than a read.
+const MEMORY: f64 = 0.5;
+
+/// Returns true if memory takes small writes.
+fn takes_writes(seen: &Seen<'_>) -> bool {
+    let of = |series| seen.median(Parameter::Flush, series);
+    let write = of(series::PLAIN)
+        .zip(of(series::CLEAN))
+        .map(|(plain, clean)| plain - clean);
+    let solo = |series| seen.median(Parameter::Parallelism, series);
+    let read = solo(series::SOLO)
+        .zip(solo(series::NOTHING))
+        .map(|(data, nothing)| data - nothing);
+    write
+        .zip(read)
+        .is_some_and(|(write, read)| write < MEMORY * read)
 }
 
 pub(super) fn read_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option<ReadBuffer> {
@@ -94,9 +127,11 @@ pub(super) fn fast_cache(
     let nearly = seen
         .figure(of, "size_nearly_full_bytes")
         .filter(|size| *size > 0.0);
+    let pieces = seen.series(of, series::EMPTY);
+    let piece = pieces.first().map_or(0.0, |sample| sample.bytes as f64);
     let fixed = match nearly {
-        // At nine tenths a tenth of the dynamic part is left.
-        Some(nearly) => ((nearly - NEARLY * size) / (1.0 - NEARLY)).clamp(0.0, size),
+        // At nine tenths a tenth of the dynamic part is left. The piece during which a cache ended may count or not.
+        Some(nearly) => ((nearly - piece / 2.0 - NEARLY * size) / (1.0 - NEARLY)).clamp(0.0, size),
         None => {
             let why = "it was not seen on a fuller drive";
             let fixed = (STATIC * capacity).min(size);
@@ -133,7 +168,11 @@ pub(super) fn fast_cache(
         } else {
             Fold::Pressure
         },
-        idle_delay: Dur::ms(1000),
+        // A pause of a second is the shortest one that the probe makes.
+        idle_delay: match recovery {
+            Some(seconds) if seconds < 1.0 => FOLDS_SOON,
+            _ => FOLDS_LATE,
+        },
         when_full: WhenFull::Bypass,
     })
 }

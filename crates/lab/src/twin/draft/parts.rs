@@ -26,8 +26,11 @@ impl Assumptions {
 const SMALL: u64 = 4096;
 /// A rate of the link that is below this share of the highest one that was seen is none: memory delays writes.
 const PLAUSIBLE: f64 = 0.9;
-/// The largest standard error of a known rate, as a share of it.
+/// The largest standard error of a known rate, as a share of it; that of a rate so many times as high as any that was seen,
+/// which hardly matters.
 const EXACT: f64 = 0.04;
+const ROUGH: f64 = 0.25;
+const FAST: f64 = 2.0;
 
 /// Returns the rate of the link, in bytes per second, if small writes tell it: they go into memory, and take longer than a
 /// flush of nothing by their transfer.
@@ -39,8 +42,14 @@ pub(in crate::twin) fn wire(seen: &Seen<'_>) -> Option<f64> {
     let error = error(&writes)?.hypot(error(&clean)?);
     let block = u64::from(seen.record.meta.target.logical_block_bytes).max(1);
     let rate = SMALL.next_multiple_of(block) as f64 / took * 1e9;
-    let least = PLAUSIBLE * link(seen).unwrap_or(0.0);
-    (took > 0.0 && error < EXACT * took && rate > least).then_some(rate)
+    let seen_rate = link(seen).unwrap_or(0.0);
+    let least = if rate > FAST * seen_rate {
+        ROUGH
+    } else {
+        EXACT
+    };
+    let exact = took > 0.0 && error < least * took;
+    (exact && rate > PLAUSIBLE * seen_rate).then_some(rate.max(seen_rate))
 }
 
 /// Returns the highest rate of long reads or writes.

@@ -1,0 +1,95 @@
+//! What is timed of a drive.
+
+use std::collections::BTreeMap;
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::twin) enum What {
+    /// A read of one logical block, alone.
+    One,
+    /// A read of two logical blocks, alone.
+    Two,
+    /// A small read and a very long one, alone.
+    Small,
+    Piece,
+    /// A read of a place that holds nothing, and two of them at once.
+    Nothing,
+    NothingPair,
+    /// Two reads at once.
+    Pair,
+    /// Small reads with `x` in flight, as a rate.
+    Closed,
+    /// Small reads with as many in flight as the knee.
+    Knee,
+    /// Long reads, as a rate.
+    Long,
+    /// A small write into memory, one with forced unit access, and a flush of nothing.
+    Write,
+    Fua,
+    Clean,
+    /// A flush after a write of `x` bytes.
+    Dirty,
+    /// Long writes in order with a flush after each piece, as a rate: into native blocks, and into the fast cache.
+    Fill,
+    FastFill,
+    /// Reads while something writes: the typical one, and the slowest ones.
+    Typical,
+    Slowest,
+    /// When the slowest ones were due after the last write, as a share of the time between two writes. It is no figure.
+    Phase,
+}
+
+/// Times in nanoseconds, or rates in bytes per second, by what was timed and its `x`.
+pub(in crate::twin) type Samples = BTreeMap<(What, u64), Vec<f64>>;
+
+impl What {
+    /// Returns true for a rate in bytes per second.
+    pub(in crate::twin) const fn is_rate(self) -> bool {
+        matches!(
+            self,
+            What::Closed | What::Long | What::Fill | What::FastFill
+        )
+    }
+
+    /// Returns true for what is measured on a drive that nothing writes to.
+    pub(in crate::twin) const fn reads(self) -> bool {
+        !self.writes() && !self.mixed()
+    }
+
+    /// Returns true for what is measured with writes alone.
+    pub(in crate::twin) const fn writes(self) -> bool {
+        matches!(
+            self,
+            What::Write | What::Fua | What::Clean | What::Dirty | What::Fill | What::FastFill
+        )
+    }
+
+    /// Returns true for what is measured with reads and writes together.
+    pub(in crate::twin) const fn mixed(self) -> bool {
+        matches!(self, What::Typical | What::Slowest | What::Phase)
+    }
+
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            What::One => "read of a block",
+            What::Two => "read of two blocks",
+            What::Small => "small read",
+            What::Piece => "read of 1 MiB",
+            What::Nothing => "read of nothing",
+            What::NothingPair => "two reads of nothing",
+            What::Pair => "two reads at once",
+            What::Closed => "small reads in flight:",
+            What::Knee => "small reads at the knee",
+            What::Long => "long reads",
+            What::Write => "small write",
+            What::Fua => "write with FUA",
+            What::Clean => "flush of nothing",
+            What::Dirty => "flush after bytes:",
+            What::Fill => "fill in order",
+            What::FastFill => "fill of the fast cache",
+            What::Typical => "read during writes",
+            What::Slowest => "slowest during writes",
+            What::Phase => "when they were due",
+        }
+    }
+}
