@@ -57,11 +57,15 @@ const ATTRIBUTE: &str = "max_sectors_kb";
 const FOUND: &str = "1280";
 const ADVISED: &str = "768";
 
+/// The kernel computes it anew when the longest request is written; nothing follows for it from the profile.
+const OTHER: &str = "read_ahead_kb";
+const KEPT: &str = "128";
+
 /// A loop device with the longest request by default, a profile, a job, and a place for journals.
 struct Bench {
     device: common::LoopDevice,
     dir: tempfile::TempDir,
-    before: String,
+    before: [String; 2],
 }
 
 impl Bench {
@@ -73,22 +77,36 @@ impl Bench {
         let mut bench = Self {
             device,
             dir,
-            before: String::new(),
+            before: Default::default(),
         };
-        bench.before = bench.now();
-        if fs::write(bench.file(), FOUND).is_err() || bench.now() != FOUND {
+        bench.before = [bench.now(), bench.other()];
+        let set = [(ATTRIBUTE, FOUND), (OTHER, KEPT)];
+        if set
+            .iter()
+            .any(|(name, value)| fs::write(bench.file(name), value).is_err())
+            || bench.now() != FOUND
+        {
             eprintln!("skipped: this loop device has no request of {FOUND} KiB");
             return None;
         }
         Some(bench)
     }
 
-    fn file(&self) -> PathBuf {
-        PathBuf::from(format!("/sys/block/{}/queue/{ATTRIBUTE}", self.device.name))
+    fn file(&self, attribute: &str) -> PathBuf {
+        PathBuf::from(format!("/sys/block/{}/queue/{attribute}", self.device.name))
+    }
+
+    fn says(&self, attribute: &str) -> String {
+        let text = fs::read_to_string(self.file(attribute)).unwrap();
+        text.trim().to_owned()
     }
 
     fn now(&self) -> String {
-        fs::read_to_string(self.file()).unwrap().trim().to_owned()
+        self.says(ATTRIBUTE)
+    }
+
+    fn other(&self) -> String {
+        self.says(OTHER)
     }
 
     fn journals(&self) -> Vec<String> {
@@ -145,7 +163,9 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        let _ = fs::write(self.file(), &self.before);
+        for (name, value) in [ATTRIBUTE, OTHER].iter().zip(&self.before) {
+            let _ = fs::write(self.file(name), value);
+        }
     }
 }
 
@@ -270,6 +290,11 @@ fn a_trial_names_what_it_changes_and_puts_it_back() {
     assert_eq!(kept, low > 0.0, "{applied}");
     assert_eq!(code, Some(if kept { 0 } else { 1 }));
     assert_eq!(bench.now(), if kept { ADVISED } else { FOUND });
+    assert_eq!(bench.other(), KEPT);
+    assert!(said.contains(&format!("{OTHER} = {KEPT}")), "{said}");
+    let undo = applied["undo"].as_array().unwrap().iter();
+    let undo: Vec<&str> = undo.map(|one| one["value"].as_str().unwrap()).collect();
+    assert_eq!(undo, [FOUND, KEPT], "{applied}");
     assert!(bench.journals().is_empty());
 }
 
@@ -294,7 +319,7 @@ fn a_signal_puts_it_back() {
     let Some(bench) = Bench::new(READS) else {
         return;
     };
-    for name in ["-INT", "-TERM"] {
+    for name in ["-INT", "-TERM", "-HUP"] {
         let child = bench.stopped();
         signal(&child, name);
         signal(&child, "-CONT");
@@ -302,6 +327,7 @@ fn a_signal_puts_it_back() {
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("the old values are back"), "{said}");
         assert_eq!(bench.now(), FOUND, "{name}");
+        assert_eq!(bench.other(), KEPT, "{name}");
         assert!(bench.journals().is_empty());
     }
     // A second one ends the process immediately.
@@ -332,7 +358,7 @@ fn what_a_killed_trial_has_left_is_put_back_at_the_next_start() {
         told.contains(&format!("put back: {ATTRIBUTE} = {FOUND}")),
         "{told}"
     );
-    assert_eq!(bench.now(), FOUND);
+    assert_eq!([bench.now(), bench.other()], [FOUND, KEPT]);
     assert!(bench.journals().is_empty());
     assert!(bench.restore().contains("Nothing is left"));
     // Any other `fathom tune` does it, too.
@@ -354,6 +380,94 @@ fn what_a_killed_trial_has_left_is_put_back_at_the_next_start() {
     assert_eq!(bench.now(), ADVISED);
     kill(child);
     bench.restore();
+}
+
+/// A journal that cannot be understood stays, and is named with what can be done.
+#[test]
+fn a_damaged_journal_is_kept_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let path = run.join("sdz.journal");
+    let restore = || {
+        let mut command = fathom(dir.path());
+        let args = ["tune", "--restore", "--journal", "run"];
+        said(&command.args(args).output().unwrap())
+    };
+    let named = |why: &str| {
+        let (code, said) = restore();
+        assert_eq!(code, Some(2), "{said}");
+        for words in [
+            "run/sdz.journal is damaged",
+            why,
+            "/sys/block/sdz/queue",
+            "remove it",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(
+            !said.contains("has no journal") && !said.contains("as root"),
+            "{said}"
+        );
+    };
+    let start = "fathom queue journal 2\ndrive\tsdz\t8:400\t\t/sys/none\nkeep\tnr_requests\t8\n";
+    for (text, why) in [
+        (start.as_bytes(), "`end` is missing"),
+        (&start.as_bytes()[..30], "line 2"),
+        (b"", "first line"),
+        (b"\xff\xfe\n", "it is no text"),
+    ] {
+        fs::write(&path, text).unwrap();
+        named(why);
+        assert_eq!(fs::read(&path).unwrap(), text);
+    }
+    // Any other `fathom tune` names it, and does its work.
+    fs::write(dir.path().join("profile.toml"), PROFILE).unwrap();
+    let args = ["tune", "profile.toml", "--journal", "run"];
+    let output = fathom(dir.path()).args(args).output().unwrap();
+    let (code, words) = said(&output);
+    assert_eq!(code, Some(0), "{words}");
+    assert!(
+        words.contains("warning: the journal") && words.contains("remove it"),
+        "{words}"
+    );
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    named("it is no file");
+    assert!(path.is_dir());
+    fs::remove_dir(&path).unwrap();
+    // A whole one of a drive that is gone.
+    fs::write(&path, format!("{start}end\n")).unwrap();
+    let (code, said) = restore();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("which is gone") && !path.exists(), "{said}");
+    fs::remove_dir(&run).unwrap();
+    fs::write(&run, "").unwrap();
+    assert_eq!(restore().0, Some(2), "it is no directory");
+}
+
+/// Nothing is announced before the journal is written.
+#[test]
+fn a_place_for_no_journal_is_told_first() {
+    let Some(bench) = Bench::new(READS) else {
+        return;
+    };
+    for place in ["/dev/full", "/etc/passwd", "/proc/none-such"] {
+        let mut args = bench.args("3");
+        args[3] = place;
+        let output = fathom(bench.dir.path()).args(args).output().unwrap();
+        let (code, said) = said(&output);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(
+            said.contains("no journal of the old values can be written there"),
+            "{said}"
+        );
+        assert!(said.contains("`--journal`"), "{said}");
+        for words in ["These attributes", "A journal in", "old values are back"] {
+            assert!(!said.contains(words), "{said}");
+        }
+        assert_eq!([bench.now(), bench.other()], [FOUND, KEPT]);
+    }
 }
 
 /// The file of a scratch directory is on a drive, whose attributes are tried.

@@ -66,7 +66,7 @@ pub use finding::{Finding, Process, Weight};
 pub use identity::{Identity, QueueLimits};
 pub use inspect::{Inspection, Kind, inspect};
 pub use log::{LogError, drive_log};
-pub use queue::{DriveQueue, Left, Outcome, QueueChange, Refusal, Setting, restore_left};
+pub use queue::{DriveQueue, Left, Outcome, QueueChange, Refusal, Setting, Since, restore_left};
 pub use recorder::{IoDevices, Purpose, Recorded, Recorder, RecorderConfig, TraceClock};
 pub use scheduler::KernelScheduler;
 pub use signature::Signature;

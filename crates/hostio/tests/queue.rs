@@ -5,8 +5,8 @@
 
 mod common;
 
-use common::{Loop, directory};
-use fathom_hostio::{DriveQueue, QueueChange, Setting};
+use common::{Loop, directory, run};
+use fathom_hostio::{DriveQueue, Left, Outcome, QueueChange, Setting, restore_left};
 use std::fs;
 use std::path::Path;
 
@@ -24,40 +24,295 @@ fn says(drive: &DriveQueue, attribute: &str) -> String {
     text.trim().to_owned()
 }
 
+/// The attributes that are looked at, in an order in which they can be written.
+const NAMES: [&str; 5] = [
+    "scheduler",
+    "max_sectors_kb",
+    "read_ahead_kb",
+    "wbt_lat_usec",
+    "nr_requests",
+];
+
+/// A loop device with known values. Loop devices keep their attributes, so the ones before are restored on drop.
+struct Bench {
+    drive: DriveQueue,
+    before: Vec<String>,
+    disk: Loop,
+}
+
+impl Bench {
+    /// Returns `None` and prints the reason if there is no loop device, or not with these values.
+    fn new(values: [&str; 5]) -> Option<Self> {
+        let disk = Loop::attach(1 << 20)?;
+        let drive = DriveQueue::of(Path::new(disk.path())).unwrap();
+        assert_eq!(drive.name, disk.name());
+        let mut bench = Self {
+            before: Vec::new(),
+            drive,
+            disk,
+        };
+        bench.before = NAMES.map(|name| bench.says(name)).to_vec();
+        for (name, value) in NAMES.iter().zip(values) {
+            bench.set(name, value);
+            if bench.says(name) != value {
+                println!("skipped: this kernel has no {name} = {value} for a loop device");
+                return None;
+            }
+        }
+        Some(bench)
+    }
+
+    fn set(&self, name: &str, value: &str) {
+        let _it_is_read_again = fs::write(self.drive.path_of(name), value);
+    }
+
+    /// Returns a value; of the scheduler the active one.
+    fn says(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.drive.path_of(name)).unwrap_or_default();
+        let inside = text.split_once('[').and_then(|(_, t)| t.split_once(']'));
+        inside.map_or(text.trim(), |(word, _)| word).to_owned()
+    }
+
+    fn all(&self) -> [String; 5] {
+        NAMES.map(|name| self.says(name))
+    }
+
+    fn change(&self, all: &[(&str, &str)], journals: &Path) -> QueueChange {
+        QueueChange::prepare(&self.drive, &wanted(all), journals).unwrap()
+    }
+
+    /// Applies a change whose process is killed then: returns a directory with the journal that nobody holds any more.
+    fn killed(&self, all: &[(&str, &str)]) -> tempfile::TempDir {
+        let [journals, left] = [directory(), directory()];
+        let change = self.change(all, journals.path());
+        assert!(change.apply().unwrap().is_empty());
+        let name = format!("{}.journal", self.drive.name);
+        fs::copy(journals.path().join(&name), left.path().join(&name)).unwrap();
+        std::mem::forget(change);
+        left
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        for (name, value) in NAMES.iter().zip(&self.before) {
+            self.set(name, value);
+        }
+    }
+}
+
+/// Returns the attributes of somebody else, each with the value that was set and the value now.
+fn since(left: &Left) -> Vec<[&str; 3]> {
+    let all = left.since.iter();
+    all.map(|since| {
+        let [set, now] = [&since.set, &since.now].map(|v| v.as_deref().unwrap_or("none"));
+        [&since.attribute, set, now]
+    })
+    .collect()
+}
+
+const FOUND: [&str; 5] = ["none", "1280", "128", "75000", "100"];
+
 #[test]
 fn a_loop_device_gets_its_old_values_back() {
-    let Some(disk) = Loop::attach(1 << 20) else {
-        return;
-    };
-    let drive = DriveQueue::of(Path::new(disk.path())).unwrap();
-    assert_eq!(drive.name, disk.name());
+    let bench = or_skip!(Bench::new(FOUND));
     let journals = directory();
-    let names = ["scheduler", "nr_requests", "read_ahead_kb", "wbt_lat_usec"];
-    let before = names.map(|name| says(&drive, name));
-    let ahead = match before[2].as_str() {
-        "512" => "256",
-        _ => "512",
-    };
-    let all = wanted(&[
-        ("read_ahead_kb", ahead),
+    let all = [
+        ("read_ahead_kb", "512"),
         ("nr_requests", "8"),
         ("scheduler", "mq-deadline"),
-    ]);
-    if !before[0].contains("mq-deadline") {
-        println!("skipped: this kernel offers {}", before[0]);
-        return;
-    }
-    let change = QueueChange::prepare(&drive, &all, journals.path()).unwrap();
+    ];
+    let change = bench.change(&all, journals.path());
     let refused = change.apply().unwrap();
     assert!(refused.is_empty(), "{refused:?}");
-    assert_eq!(says(&drive, "read_ahead_kb"), ahead);
-    assert_eq!(says(&drive, "nr_requests"), "8");
+    let new = ["mq-deadline", "1280", "512", "75000", "8"];
+    assert_eq!(bench.all(), new);
     change.undo().unwrap();
-    assert_eq!(names.map(|name| says(&drive, name)), before);
+    assert_eq!(bench.all(), FOUND);
+    change.apply_only("scheduler").unwrap();
+    assert_eq!(
+        bench.all(),
+        ["mq-deadline", "1280", "128", "75000", "100"],
+        "a switch alone does not change the number of requests"
+    );
+    change.undo().unwrap();
     change.apply().unwrap();
     drop(change);
-    assert_eq!(names.map(|name| says(&drive, name)), before);
+    assert_eq!(bench.all(), FOUND);
     assert_eq!(fs::read_dir(journals.path()).unwrap().count(), 0);
+}
+
+/// The kernel computes the read-ahead anew when the longest request is written (`blk_apply_bdi_limits`): neither the trial
+/// nor the restored drive has that value.
+#[test]
+fn an_attribute_that_the_kernel_changes_with_another_keeps_its_value() {
+    let bench = or_skip!(Bench::new(FOUND));
+    bench.set("max_sectors_kb", "768");
+    if bench.says("read_ahead_kb") == "128" {
+        println!("skipped: this kernel does not change read_ahead_kb with max_sectors_kb");
+        return;
+    }
+    bench.set("max_sectors_kb", "1280");
+    bench.set("read_ahead_kb", "128");
+    let journals = directory();
+    let change = bench.change(&[("max_sectors_kb", "768")], journals.path());
+    let kept = change.kept();
+    assert!(
+        kept.contains(&["read_ahead_kb", "128"].map(str::to_owned)),
+        "{kept:?}"
+    );
+    for _ in 0..2 {
+        assert!(change.apply().unwrap().is_empty());
+        assert_eq!(bench.all(), ["none", "768", "128", "75000", "100"]);
+        change.undo().unwrap();
+        assert_eq!(bench.all(), FOUND);
+    }
+    // By hand as well.
+    let by_hand = change.by_hand();
+    let names: Vec<&str> = by_hand.iter().map(|[name, _]| name.as_str()).collect();
+    assert_eq!(names, ["max_sectors_kb", "read_ahead_kb"]);
+    change.apply().unwrap();
+    change.keep().unwrap();
+    assert_eq!(bench.all(), ["none", "768", "128", "75000", "100"]);
+    for [name, old] in &by_hand {
+        bench.set(name, old);
+    }
+    assert_eq!(bench.all(), FOUND);
+    // And after SIGKILL.
+    let left = bench.killed(&[("max_sectors_kb", "768")]);
+    let all = restore_left(left.path());
+    assert!(
+        matches!(&all[0].outcome, Outcome::Restored(back) if back.len() == 1),
+        "{all:?}"
+    );
+    assert_eq!(
+        (bench.all(), all[0].since.len()),
+        (FOUND.map(str::to_owned), 0)
+    );
+}
+
+/// A switch resets the number of requests and drops the scheduler's own attributes. What the kernel cannot keep is said.
+#[test]
+fn what_a_scheduler_resets_comes_back_with_it() {
+    let found = ["mq-deadline", "1280", "128", "75000", "200"];
+    let bench = or_skip!(Bench::new(found));
+    bench.set("iosched/read_expire", "1000");
+    let depth = bench.says("iosched/async_depth");
+    let journals = directory();
+    let change = bench.change(&[("scheduler", "none")], journals.path());
+    assert!(change.apply().unwrap().is_empty());
+    // A loop device has 128 tags.
+    assert_eq!(bench.all(), ["none", "1280", "128", "75000", "128"]);
+    let follows = change.follows();
+    assert_eq!(follows, [["nr_requests", "200", "128"].map(str::to_owned)]);
+    change.undo().unwrap();
+    let own = ["iosched/read_expire", "iosched/async_depth"].map(|name| bench.says(name));
+    assert_eq!(bench.all(), found);
+    assert_eq!(own, ["1000".to_owned(), depth.clone()]);
+    drop(change);
+    // The value that the kernel made was seen, so it goes back after SIGKILL.
+    let left = bench.killed(&[("scheduler", "none")]);
+    let all = restore_left(left.path());
+    assert!(matches!(all[0].outcome, Outcome::Restored(_)), "{all:?}");
+    assert_eq!(
+        (bench.all(), since(&all[0]).len()),
+        (found.map(str::to_owned), 0)
+    );
+    let own = ["iosched/read_expire", "iosched/async_depth"].map(|name| bench.says(name));
+    assert_eq!(own, ["1000".to_owned(), depth]);
+}
+
+/// Somebody else has switched the scheduler after the kill: it stays, with what that switch has reset. The rest goes back.
+#[test]
+fn what_somebody_else_has_switched_stays_and_the_rest_goes_back() {
+    let bench = or_skip!(Bench::new(FOUND));
+    let left = bench.killed(&[
+        ("scheduler", "mq-deadline"),
+        ("max_sectors_kb", "768"),
+        ("wbt_lat_usec", "714"),
+    ]);
+    assert_eq!(bench.all(), ["mq-deadline", "768", "128", "714", "100"]);
+    bench.set("scheduler", "kyber");
+    bench.set("read_ahead_kb", "777");
+    let [.., ahead, _, requests] = bench.all();
+    assert_eq!(
+        (bench.says("scheduler").as_str(), ahead.as_str()),
+        ("kyber", "776")
+    );
+    let all = restore_left(left.path());
+    assert_eq!(
+        bench.all(),
+        ["kyber", "1280", "776", "75000", requests.as_str()]
+    );
+    let Outcome::Restored(back) = &all[0].outcome else {
+        panic!("{all:?}");
+    };
+    let back: Vec<&str> = back.iter().map(|[name, _]| name.as_str()).collect();
+    assert_eq!(back, ["max_sectors_kb", "wbt_lat_usec"]);
+    assert_eq!(
+        since(&all[0]),
+        [
+            ["scheduler", "kyber", "kyber"],
+            ["read_ahead_kb", "776", "776"],
+            ["nr_requests", &requests, &requests],
+        ]
+    );
+}
+
+/// A number of requests that somebody else has set after the kill stays, although the scheduler is put back.
+#[test]
+fn a_value_of_somebody_else_stays_when_the_scheduler_goes_back() {
+    let bench = or_skip!(Bench::new(FOUND));
+    let left = bench.killed(&[("scheduler", "mq-deadline"), ("nr_requests", "8")]);
+    bench.set("nr_requests", "64");
+    bench.set("iosched/read_expire", "1000");
+    let all = restore_left(left.path());
+    assert_eq!(bench.all(), ["none", "1280", "128", "75000", "64"]);
+    // The kernel sets the depth of the scheduler with the number of requests.
+    let depth = ["iosched/async_depth", "64", "none"];
+    let mut others = since(&all[0]);
+    others.retain(|other| *other != depth);
+    assert_eq!(
+        others,
+        [
+            ["nr_requests", "64", "64"],
+            ["iosched/read_expire", "1000", "none"],
+        ]
+    );
+    // One that the old scheduler does not take is said with what the kernel made of it.
+    let left = bench.killed(&[("scheduler", "mq-deadline")]);
+    bench.set("nr_requests", "200");
+    let all = restore_left(left.path());
+    assert_eq!(since(&all[0])[0], ["nr_requests", "200", "128"]);
+    assert!(matches!(all[0].outcome, Outcome::Restored(_)), "{all:?}");
+    assert_eq!(bench.all(), ["none", "1280", "128", "75000", "128"]);
+}
+
+/// A loop device keeps its attributes when another file is attached, so they are put back.
+#[test]
+fn a_loop_device_with_another_file_gets_its_old_values_back() {
+    let bench = or_skip!(Bench::new(FOUND));
+    let left = bench.killed(&[("max_sectors_kb", "768"), ("nr_requests", "8")]);
+    let other = left.path().join("other");
+    fs::File::create(&other)
+        .and_then(|f| f.set_len(1 << 20))
+        .unwrap();
+    let device = bench.disk.path();
+    run("losetup", &["-d", device]).unwrap();
+    if let Err(error) = run("losetup", &[device, &other.display().to_string()]) {
+        println!("skipped: another test has taken the device ({error})");
+        return;
+    }
+    assert_eq!(
+        [bench.says("max_sectors_kb"), bench.says("nr_requests")],
+        ["768", "8"]
+    );
+    let all = restore_left(left.path());
+    assert!(matches!(all[0].outcome, Outcome::Restored(_)), "{all:?}");
+    assert_eq!(
+        [bench.says("max_sectors_kb"), bench.says("nr_requests")],
+        ["1280", "100"]
+    );
 }
 
 /// A value that the kernel refuses is named with what can be done, and the others are set.
@@ -82,11 +337,12 @@ fn what_the_kernel_refuses_is_told_and_the_rest_is_set() {
     let names: Vec<&str> = refused.iter().map(|r| r.attribute.as_str()).collect();
     assert_eq!(
         names,
-        ["scheduler", "nr_requests", "max_sectors_kb"],
+        ["scheduler", "max_sectors_kb", "nr_requests"],
         "{refused:?}"
     );
     // The kernel says nothing about some of them, and keeps the old value.
-    let told = |error: &str| error.contains("Invalid argument") || error.contains("kept the old");
+    let told =
+        |error: &str| error.contains("Invalid argument") || error.contains("the attribute is");
     assert!(
         refused.iter().all(|r| !r.help.is_empty() && told(&r.error)),
         "{refused:?}"

@@ -7,7 +7,7 @@ use crate::ab::ab_with;
 use crate::replay::{Plan, RunError, Watch};
 use fathom_block::Subject;
 use fathom_hostio::{DriveQueue, HostError, QueueChange, Refusal, Setting};
-use fathom_report::tune::{Alone, Applied, Refused, Set, Tuning};
+use fathom_report::tune::{Alone, Applied, Refused, Set, Tuning, Undo};
 use fathom_run::ab::{Ab, Difference, Stack};
 use std::cell::RefCell;
 
@@ -165,18 +165,29 @@ fn result(trial: &Trial<'_>, rounds: Option<&Ab>, refused: Vec<Refusal>) -> Appl
     let differences = rounds.map_or(&[][..], |ab| &ab.differences);
     let difference = differences.iter().find(|one| one.what == trial.figure);
     let gain = Gain::of(differences, trial.figure);
-    let set = trial.change.changes().into_iter();
-    let set = set.map(|[attribute, old, new]| Set {
-        path: trial.drive.path_of(&attribute).display().to_string(),
+    let path = |attribute: &str| trial.drive.path_of(attribute).display().to_string();
+    let set = |[attribute, old, new]: [String; 3], follows| Set {
+        path: path(&attribute),
         attribute,
         old,
         new,
+        follows,
+    };
+    let wanted = trial.change.changes().into_iter();
+    let follows = trial.change.follows().into_iter();
+    let all = wanted.map(|one| set(one, false));
+    let all = all.chain(follows.map(|one| set(one, true)));
+    let by_hand = trial.change.by_hand().into_iter();
+    let undo = by_hand.map(|[attribute, value]| Undo {
+        path: path(&attribute),
+        value,
     });
     Applied {
         job: trial.plan.workload.name.clone(),
         target: trial.plan.target.clone(),
         rounds: rounds.map_or(0, |ab| ab.rounds.len()),
-        set: set.collect(),
+        set: all.collect(),
+        undo: undo.collect(),
         refused: refused.into_iter().map(refusal).collect(),
         figure: trial.figure.to_owned(),
         unit: difference.map_or("", |one| one.unit).to_owned(),

@@ -20,7 +20,7 @@ mod tests;
 mod text;
 
 pub use advice::{Advice, Open};
-pub use applied::{Alone, Applied, Refused, Set, applied_text};
+pub use applied::{Alone, Applied, Refused, Set, Undo, applied_text};
 pub use case::Case;
 pub use compare::{Compared, Relation};
 pub use format::{FORMATS, Format};

@@ -1,6 +1,5 @@
 //! The request queue of a drive.
 
-use super::entry::{OF_QUEUE, OF_SCHEDULER};
 use crate::error::HostError;
 use crate::identity::{self, Identity};
 use crate::inspect::node_of;
@@ -67,12 +66,5 @@ impl DriveQueue {
     /// Returns the identity of the drive.
     pub fn identity(&self) -> Identity {
         identity::of_drive(&self.dir)
-    }
-
-    /// Returns the attributes that a switch of the scheduler resets: those of the active scheduler and some of the queue.
-    pub(super) fn reset_by_scheduler(&self) -> Vec<String> {
-        let own = names_in(&self.path_of("iosched")).into_iter();
-        let own = own.map(|name| format!("{OF_SCHEDULER}{name}"));
-        own.chain(OF_QUEUE.map(str::to_owned)).collect()
     }
 }

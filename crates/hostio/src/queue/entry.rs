@@ -1,16 +1,50 @@
-//! An attribute that is changed, or that another change resets.
+//! An attribute that is changed or kept, and which attributes the kernel changes with another one.
 
 use crate::sysfs::{chosen, text};
-use std::fs;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 /// The scheduler resets others and lists its values in another form.
 pub(super) const SCHEDULER: &str = "scheduler";
 
-/// The attributes that a switch resets: those of the scheduler and some of the queue.
+/// The directory of the attributes of a scheduler.
 pub(super) const OF_SCHEDULER: &str = "iosched/";
-pub(super) const OF_QUEUE: [&str; 2] = ["nr_requests", "wbt_lat_usec"];
+
+/// The attributes that a change may touch, in the order of writing: each one before those that the kernel changes with it.
+pub(super) const ORDER: [&str; 6] = [
+    SCHEDULER,
+    "max_sectors_kb",
+    "read_ahead_kb",
+    "wbt_lat_usec",
+    "nr_requests",
+    "rq_affinity",
+];
+
+/// Returns the place of an attribute in the order of writing. Those that are not listed change the limits of the queue as
+/// `max_sectors_kb` does.
+pub(super) fn place(attribute: &str) -> usize {
+    match attribute.starts_with(OF_SCHEDULER) {
+        true => ORDER.len(),
+        false => ORDER.iter().position(|a| *a == attribute).unwrap_or(1),
+    }
+}
+
+/// Returns true if the kernel may change `other` when `written` is written (Linux 6.18):
+/// - A switch of the scheduler resets `nr_requests` and the scheduler's own attributes (`elevator_switch`), and `bfq`
+///   switches the throttling of write-back (`wbt_disable_default`).
+/// - A change of the queue's limits computes `read_ahead_kb` anew (`blk_apply_bdi_limits`, block/blk-settings.c).
+/// - `nr_requests` sets the scheduler's `async_depth` (`dd_depth_updated`, block/mq-deadline.c).
+pub(super) fn moves(written: &str, other: &str) -> bool {
+    match written {
+        SCHEDULER => {
+            ["nr_requests", "wbt_lat_usec"].contains(&other) || other.starts_with(OF_SCHEDULER)
+        }
+        "nr_requests" => other.starts_with(OF_SCHEDULER),
+        "read_ahead_kb" | "wbt_lat_usec" | "rq_affinity" => false,
+        _ => other == "read_ahead_kb" && !written.starts_with(OF_SCHEDULER),
+    }
+}
 
 /// An attribute with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,48 +53,38 @@ pub(super) struct Entry {
     pub(super) attribute: String,
     /// The value that was found.
     pub(super) old: String,
-    /// The value that is wanted; `None` if a change of the scheduler resets it.
+    /// The value that is wanted; `None` if the old one is to stay.
     pub(super) new: Option<String>,
-    /// The value that the kernel made of it.
-    pub(super) seen: Option<String>,
+    /// Other values that the kernel has given it with ours.
+    pub(super) seen: Vec<String>,
 }
 
 impl Entry {
+    /// An attribute that is to keep its value.
+    pub(super) fn kept(attribute: String, old: String) -> Self {
+        Self {
+            attribute,
+            old,
+            new: None,
+            seen: Vec::new(),
+        }
+    }
+
     /// Returns the value now.
     pub(super) fn now(&self, queue: &Path) -> Option<String> {
         value(queue, &self.attribute)
     }
 
-    /// Sets a value.
-    pub(super) fn set(&self, queue: &Path, value: &str) -> io::Result<()> {
-        fs::write(queue.join(&self.attribute), value)
+    /// Returns true if this change is known to give it this value.
+    pub(super) fn knows(&self, value: &str) -> bool {
+        self.old == value
+            || self.new.as_deref() == Some(value)
+            || self.seen.iter().any(|seen| seen == value)
     }
 
-    /// Sets the new value unless it is set.
-    ///
-    /// # Errors
-    /// The error from the kernel, or that it accepts the value and keeps the old one.
-    pub(super) fn change(&self, queue: &Path, new: &str) -> io::Result<()> {
-        if self.now(queue).as_deref() == Some(new) {
-            return Ok(());
-        }
-        self.set(queue, new)?;
-        if self.old == new || self.now(queue).as_ref() != Some(&self.old) {
-            return Ok(());
-        }
-        // The kernel may have noted the value and limited it.
-        let _it_was_set_before = self.set(queue, &self.old);
-        Err(io::Error::other(
-            "it accepted the value and kept the old one",
-        ))
-    }
-
-    /// Sets the old value unless it is set.
-    pub(super) fn put_back(&self, queue: &Path) -> io::Result<()> {
-        match self.now(queue).as_ref() == Some(&self.old) {
-            true => Ok(()),
-            false => self.set(queue, &self.old),
-        }
+    /// Returns true if it is an attribute of the scheduler.
+    pub(super) fn is_of_scheduler(&self) -> bool {
+        self.attribute.starts_with(OF_SCHEDULER)
     }
 }
 
@@ -73,14 +97,16 @@ pub(super) fn value(queue: &Path, attribute: &str) -> Option<String> {
     })
 }
 
+/// Writes a value to an attribute, which exists.
+pub(super) fn write(queue: &Path, attribute: &str, value: &str) -> io::Result<()> {
+    let path = queue.join(attribute);
+    let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+    file.write_all(value.as_bytes())
+}
+
 /// Returns true if a name is that of an attribute: it does not leave the directory of the queue.
 pub(super) fn is_attribute(name: &str) -> bool {
     let parts = name.strip_prefix(OF_SCHEDULER).unwrap_or(name);
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !parts.is_empty() && parts.chars().all(plain)
-}
-
-/// Returns true if a switch of the scheduler resets this attribute (`elevator_switch`, block/elevator.c, 6.18).
-pub(super) fn is_reset_by_scheduler(attribute: &str) -> bool {
-    attribute.starts_with(OF_SCHEDULER) || OF_QUEUE.contains(&attribute)
 }

@@ -1,10 +1,11 @@
 //! The journal of a change: the drive and the old values, durable before the first attribute is written.
 //!
-//! A file of lines with fields between tabs; only its process holds its lock. Without the line `end` it was not complete,
-//! and nothing was changed. The lines after it say what the kernel made of a value.
+//! A file of lines with fields between tabs; only its process holds its lock. It gets its name when it is complete, up to
+//! the line `end`. The lines after it say when attributes are written, and what the kernel made of them.
 
 use super::drive::DriveQueue;
-use super::entry::{Entry, is_attribute};
+use super::entry::Entry;
+use super::written::{DRIVE, END, FIRST, KEEP, OWN, READ, SEEN, SET, WRITING};
 use crate::error::{HostError, os_error};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions};
@@ -12,30 +13,15 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-const FIRST: &str = "fathom queue journal 1";
-const END: &str = "end";
 const ENDING: &str = ".journal";
+/// Ending of a journal that is not complete.
+const BEGUN: &str = ".begun";
 
 /// An open journal, locked.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
-}
-
-/// What a journal says.
-#[derive(Debug)]
-pub(super) struct Written {
-    /// Name of the drive.
-    pub(super) name: String,
-    /// Number of its device.
-    pub(super) number: String,
-    /// The kernel's count of disks.
-    pub(super) sequence: Option<u64>,
-    /// The directory of the drive in sysfs.
-    pub(super) dir: PathBuf,
-    /// The attributes, in the order of restoring.
-    pub(super) entries: Vec<Entry>,
 }
 
 impl Journal {
@@ -49,30 +35,57 @@ impl Journal {
         drive: &DriveQueue,
         entries: &[Entry],
     ) -> Result<Self, HostError> {
-        fs::create_dir_all(dir).map_err(|e| os_error(dir, "create it", e))?;
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::PermissionDenied => os_error(dir, "write a journal in it", error),
+            _ => HostError::Unsuitable {
+                path: dir.to_owned(),
+                what: format!("no journal of the old values can be written there: {error}"),
+                advice: "name another directory with `--journal`, such as one below /run",
+            },
+        };
         let path = dir.join(format!("{}{ENDING}", drive.name));
         let unsuitable = |what: &str, advice| HostError::Unsuitable {
             path: path.clone(),
             what: what.to_owned(),
             advice,
         };
-        let failed = |e| os_error(&path, "write it", e);
-        let Some(mut journal) = Self::lock(&path, true).map_err(failed)? else {
-            return Err(unsuitable(
+        let begun = dir.join(format!("{}{ENDING}{BEGUN}", drive.name));
+        fs::create_dir_all(dir).map_err(failed)?;
+        let busy = || {
+            unsuitable(
                 "another process is changing the settings of this drive",
                 "wait until it has ended",
-            ));
+            )
         };
-        if journal.file.metadata().map_err(failed)?.len() > 0 {
-            return Err(unsuitable(
-                "a process that was killed has left settings to restore",
-                "run `fathom tune --restore` as root first",
-            ));
+        let mut journal = Self::lock(&begun, true).map_err(failed)?.ok_or_else(busy)?;
+        match Self::lock(&path, false) {
+            Ok(None) => return Err(busy()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ => {
+                return Err(unsuitable(
+                    "a process that was killed has left settings to restore",
+                    "run `fathom tune --restore` as root first",
+                ));
+            }
         }
-        journal.append(&header(drive, entries)).map_err(failed)?;
-        let synced = File::open(dir).and_then(|dir| dir.sync_all());
-        synced.map_err(failed)?;
-        Ok(journal)
+        let written = journal.complete(&header(drive, entries), &path);
+        let synced = written.and_then(|()| File::open(dir)?.sync_all());
+        match synced {
+            Ok(()) => Ok(journal),
+            Err(error) => {
+                let _it_is_not_needed = journal.remove();
+                Err(failed(error))
+            }
+        }
+    }
+
+    /// Writes the whole of it and gives it its name.
+    fn complete(&mut self, text: &str, path: &Path) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.append(text)?;
+        fs::rename(&self.path, path)?;
+        path.clone_into(&mut self.path);
+        Ok(())
     }
 
     /// Opens a journal and locks it; `None` if its process is alive.
@@ -101,10 +114,22 @@ impl Journal {
         }
     }
 
-    /// Adds what the kernel made of a value.
-    pub(super) fn seen(&mut self, entry: &Entry) -> io::Result<()> {
-        let seen = entry.seen.as_deref().unwrap_or_default();
-        self.append(&line(&["seen", &entry.attribute, seen]))
+    /// Adds that attributes are being written.
+    pub(super) fn writing(&mut self) -> io::Result<()> {
+        self.append(&line(&[WRITING]))
+    }
+
+    /// Adds that all attributes were read again, values that the kernel has made, and attributes of the scheduler that was
+    /// switched to.
+    pub(super) fn read_again(
+        &mut self,
+        seen: &[[String; 2]],
+        own: &[[String; 2]],
+    ) -> io::Result<()> {
+        let seen = seen.iter().map(|[name, value]| line(&[SEEN, name, value]));
+        let own = own.iter().map(|[name, value]| line(&[OWN, name, value]));
+        let text = seen.chain(own).collect::<String>() + &line(&[READ]);
+        self.append(&text)
     }
 
     fn append(&mut self, text: &str) -> io::Result<()> {
@@ -112,12 +137,12 @@ impl Journal {
         self.file.sync_all()
     }
 
-    /// Reads it; `None` if it was not complete when its process ended.
-    pub(super) fn read(&mut self) -> io::Result<Option<Written>> {
-        let mut text = String::new();
+    /// Reads all of it.
+    pub(super) fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
         io::Seek::rewind(&mut self.file)?;
-        self.file.read_to_string(&mut text)?;
-        Ok(parse(&text))
+        self.file.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Removes it: there is nothing left to restore.
@@ -146,57 +171,12 @@ fn header(drive: &DriveQueue, entries: &[Entry]) -> String {
     let sequence = drive.sequence.map(|n| n.to_string()).unwrap_or_default();
     let dir = drive.dir.to_string_lossy();
     let mut text = line(&[FIRST]);
-    text += &line(&["drive", &drive.name, &drive.number, &sequence, &dir]);
+    text += &line(&[DRIVE, &drive.name, &drive.number, &sequence, &dir]);
     for entry in entries {
         text += &match &entry.new {
-            Some(new) => line(&["set", &entry.attribute, &entry.old, new]),
-            None => line(&["keep", &entry.attribute, &entry.old]),
+            Some(new) => line(&[SET, &entry.attribute, &entry.old, new]),
+            None => line(&[KEEP, &entry.attribute, &entry.old]),
         };
     }
     text + &line(&[END])
-}
-
-fn parse(text: &str) -> Option<Written> {
-    let mut lines = text.split_inclusive('\n');
-    // A line without its end was not written whole.
-    let mut next = || {
-        let line = lines.next()?.strip_suffix('\n')?;
-        Some(line.split('\t').collect::<Vec<_>>())
-    };
-    (next()?.as_slice() == [FIRST]).then_some(())?;
-    let drive = next()?;
-    let ["drive", name, number, sequence, dir] = drive[..] else {
-        return None;
-    };
-    let mut written = Written {
-        name: name.to_owned(),
-        number: number.to_owned(),
-        sequence: sequence.parse().ok(),
-        dir: PathBuf::from(dir),
-        entries: Vec::new(),
-    };
-    loop {
-        let fields = next()?;
-        let (attribute, old, new) = match fields[..] {
-            [END] => break,
-            ["set", attribute, old, new] => (attribute, old, Some(new)),
-            ["keep", attribute, old] => (attribute, old, None),
-            _ => return None,
-        };
-        written.entries.push(Entry {
-            attribute: is_attribute(attribute).then(|| attribute.to_owned())?,
-            old: old.to_owned(),
-            new: new.map(str::to_owned),
-            seen: None,
-        });
-    }
-    while let Some(fields) = next() {
-        if let ["seen", attribute, seen] = fields[..] {
-            let mut entries = written.entries.iter_mut();
-            if let Some(entry) = entries.find(|entry| entry.attribute == attribute) {
-                entry.seen = Some(seen.to_owned());
-            }
-        }
-    }
-    Some(written)
 }

@@ -2,6 +2,7 @@
 
 use super::entry::Entry;
 use super::journal::Journal;
+use super::written::parse;
 use super::*;
 use crate::error::HostError;
 use std::fs;
@@ -74,6 +75,13 @@ impl Fake {
         QueueChange::prepare(&self.drive(), &wanted, &self.journals())
     }
 
+    /// Adds lines to the journal.
+    fn add(&self, text: &str) {
+        let path = self.journals().join("sdx.journal");
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(path, before + text).unwrap();
+    }
+
     fn journal(&self) -> Option<String> {
         fs::read_to_string(self.journals().join("sdx.journal")).ok()
     }
@@ -111,8 +119,6 @@ fn what_is_changed_is_put_back_and_the_journal_goes() {
     assert_eq!(fake.all(), FOUND);
     assert!(fake.journal().is_some(), "it may be applied again");
     change.apply().unwrap();
-    // A switch of the scheduler resets these.
-    fake.set("queue/nr_requests", "256");
     change.restore().unwrap();
     assert_eq!(fake.all(), FOUND);
     assert_eq!(fake.journal(), None);
@@ -149,6 +155,8 @@ fn the_journal_of_a_killed_process_restores_everything() {
     fake.set("queue/nr_requests", "256");
     fake.set("queue/iosched/read_expire", "500");
     killed(change, &fake);
+    // It was killed while it wrote, so these are the kernel's.
+    fake.add("writing\n");
     assert_eq!(fake.all(), ["none", "256", "512", "500"]);
     let left = restore_left(&fake.journals());
     assert_eq!(left.len(), 1);
@@ -161,6 +169,53 @@ fn the_journal_of_a_killed_process_restores_everything() {
         (FOUND.map(str::to_owned), None)
     );
     assert!(restore_left(&fake.journals()).is_empty(), "once");
+}
+
+/// After its process had read every attribute again, another value is somebody else's, also of an attribute that was to
+/// keep its value, and of one that a switch of the scheduler resets.
+#[test]
+fn a_value_that_was_not_seen_is_of_somebody_else() {
+    for name in ["nr_requests", "read_ahead_kb"] {
+        let fake = Fake::new();
+        let change = fake.change(&WANTED).unwrap();
+        change.apply().unwrap();
+        killed(change, &fake);
+        fake.set(&format!("queue/{name}"), "64");
+        let left = restore_left(&fake.journals());
+        let [since] = &left[0].since[..] else {
+            panic!("{left:?}");
+        };
+        let value = |value: &Option<String>| value.clone().unwrap();
+        assert_eq!(since.attribute, name);
+        assert_eq!([value(&since.set), value(&since.now)], ["64", "64"]);
+        assert_eq!(fake.says(name), "64");
+        assert_eq!(fake.says("scheduler"), "mq-deadline");
+    }
+}
+
+/// What somebody else sets during a trial ends it, and stays.
+#[test]
+fn a_trial_ends_when_somebody_else_sets_an_attribute() {
+    let fake = Fake::new();
+    let change = fake.change(&WANTED).unwrap();
+    change.apply().unwrap();
+    fake.set("queue/nr_requests", "64");
+    let error = change.undo().unwrap_err().to_string();
+    assert!(error.contains("nr_requests was 77"), "{error}");
+    assert_eq!(fake.all(), ["mq-deadline", "64", "128", "1000"]);
+    change.restore().unwrap();
+    assert_eq!(fake.journal(), None);
+    let change = fake.change(&WANTED).unwrap();
+    change.apply().unwrap();
+    change.undo().unwrap();
+    fake.set("queue/read_ahead_kb", "96");
+    let error = change.apply().unwrap_err().to_string();
+    assert!(
+        error.contains("read_ahead_kb is 96, and was left at 128"),
+        "{error}"
+    );
+    drop(change);
+    assert_eq!(fake.all(), ["mq-deadline", "64", "96", "1000"]);
 }
 
 /// The process may have been killed before or between the changes.
@@ -181,9 +236,9 @@ fn a_process_that_was_killed_before_it_changed_anything_leaves_nothing_to_do() {
     assert_eq!(fake.all(), FOUND);
 }
 
-/// Cut at every byte, a journal is either whole or of a process that had changed nothing.
+/// Cut at every byte, a journal is either whole or damaged: then it stays, and so do the values.
 #[test]
-fn a_journal_that_was_cut_short_is_of_no_change() {
+fn a_journal_that_was_cut_short_is_kept_and_named() {
     let fake = Fake::new();
     let change = fake.change(&WANTED).unwrap();
     let whole = fake.journal().unwrap();
@@ -193,36 +248,111 @@ fn a_journal_that_was_cut_short_is_of_no_change() {
         fake.set("queue/read_ahead_kb", "512");
         fs::write(&path, &whole[..len]).unwrap();
         let left = restore_left(&fake.journals());
+        assert_eq!((left.len(), &left[0].journal), (1, &path), "{len}");
         let done = len == whole.len();
-        assert_eq!(left.len(), usize::from(done), "{len}");
+        let damaged = matches!(&left[0].outcome, Outcome::Damaged(why) if !why.is_empty());
+        assert_eq!(damaged, !done, "{len}: {left:?}");
         assert_eq!(
             fake.says("read_ahead_kb"),
             if done { "128" } else { "512" },
             "{len}"
         );
-        assert!(!path.exists(), "{len}");
+        assert_eq!(path.exists(), !done, "{len}");
     }
 }
 
+/// None of these says what to restore, and none is deleted.
+#[test]
+fn a_journal_that_is_none_is_kept_and_named() {
+    let fake = Fake::new();
+    let change = fake.change(&WANTED).unwrap();
+    let whole = fake.journal().unwrap();
+    drop(change);
+    let path = fake.journals().join("sdx.journal");
+    let foreign = whole.replace("journal 2", "journal 1").into_bytes();
+    let changed = whole.replace("keep\t", "kept\t").into_bytes();
+    let more = (whole.clone() + "seen\tnone_such\t1\n").into_bytes();
+    let outside = whole.replace("read_ahead_kb", "../other").into_bytes();
+    for text in [vec![0xff, 0xfe, b'\n'], foreign, changed, more, outside] {
+        fs::write(&path, &text).unwrap();
+        let left = restore_left(&fake.journals());
+        let Outcome::Damaged(why) = &left[0].outcome else {
+            panic!("{left:?}");
+        };
+        assert!(why.starts_with("it"), "{why}");
+        assert_eq!(fs::read(&path).unwrap(), text);
+        assert!(fake.change(&WANTED).is_err(), "it is not overwritten");
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let left = restore_left(&fake.journals());
+    assert!(matches!(&left[0].outcome, Outcome::Damaged(why) if why == "it is no file"));
+    assert!(path.is_dir());
+    assert!(fake.change(&WANTED).is_err());
+}
+
+/// A process that was killed before its journal was complete had changed nothing.
+#[test]
+fn a_journal_has_its_name_when_it_is_complete() {
+    let fake = Fake::new();
+    fs::create_dir_all(fake.journals()).unwrap();
+    let begun = fake.journals().join("sdx.journal.begun");
+    fs::write(&begun, "fathom queue jour").unwrap();
+    assert!(restore_left(&fake.journals()).is_empty());
+    let change = fake.change(&WANTED).unwrap();
+    assert!(fake.journal().unwrap().ends_with("end\n") && !begun.exists());
+    drop(change);
+    assert_eq!(fs::read_dir(fake.journals()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_place_for_no_journal_is_told() {
+    let fake = Fake::new();
+    for place in ["/dev/full", "/etc/passwd", "/proc/none-such"] {
+        let wanted = Setting {
+            attribute: "read_ahead_kb".into(),
+            value: "512".into(),
+        };
+        let change = QueueChange::prepare(&fake.drive(), &[wanted], Path::new(place));
+        let error = change.unwrap_err().to_string();
+        assert!(
+            error.starts_with(place) && error.contains("`--journal`"),
+            "{error}"
+        );
+    }
+    assert_eq!(fake.all(), FOUND);
+}
+
+/// The switch of somebody else has reset what a switch resets; the rest goes back.
 #[test]
 fn what_somebody_else_has_set_since_is_left_alone() {
     let fake = Fake::new();
-    let change = fake.change(&WANTED).unwrap();
+    fake.set("queue/wbt_lat_usec", "75000");
+    let wanted = [WANTED[0], WANTED[1], ("wbt_lat_usec", "714")];
+    let change = fake.change(&wanted).unwrap();
     change.apply().unwrap();
     killed(change, &fake);
     fake.set("queue/read_ahead_kb", "4096");
     fake.set("queue/scheduler", "bfq");
+    fake.set("queue/nr_requests", "256");
+    fs::remove_file(fake.dir().join("queue/iosched/read_expire")).unwrap();
     let left = restore_left(&fake.journals());
-    let since = &left[0].changed_since;
+    let since = left[0].since.iter();
+    let since: Vec<_> = since
+        .map(|s| (s.attribute.as_str(), s.set.as_deref(), s.now.as_deref()))
+        .collect();
+    let same = |name, value| (name, Some(value), Some(value));
     assert_eq!(
-        since[0],
-        ["scheduler", "bfq", "mq-deadline"].map(str::to_owned)
+        since,
+        [
+            same("scheduler", "bfq"),
+            same("read_ahead_kb", "4096"),
+            same("nr_requests", "256"),
+            ("iosched/read_expire", None, None),
+        ]
     );
-    assert_eq!(
-        since[1],
-        ["read_ahead_kb", "4096", "128"].map(str::to_owned)
-    );
-    assert_eq!(fake.all(), ["bfq", "77", "4096", "1000"]);
+    assert_eq!(fake.says("wbt_lat_usec"), "75000", "it is no scheduler's");
+    assert_eq!(fake.says("nr_requests"), "256");
     assert_eq!(fake.journal(), None);
 }
 
@@ -283,11 +413,11 @@ fn only_attributes_of_the_queue_are_changed() {
     // Neither does a journal that somebody has written.
     fs::create_dir_all(fake.journals()).unwrap();
     let text = format!(
-        "fathom queue journal 1\ndrive\tsdx\t8:16\t7\t{}\nset\t../other\t5\t1\nend\n",
+        "fathom queue journal 2\ndrive\tsdx\t8:16\t7\t{}\nset\t../other\t5\t1\nend\n",
         fake.dir().display()
     );
     fs::write(fake.journals().join("sdx.journal"), text).unwrap();
-    assert!(restore_left(&fake.journals()).is_empty());
+    restore_left(&fake.journals());
     assert_eq!(fs::read_to_string(fake.dir().join("other")).unwrap(), "1");
 }
 
@@ -295,10 +425,8 @@ fn only_attributes_of_the_queue_are_changed() {
 fn values_survive_their_journal() {
     let fake = Fake::new();
     let entry = |attribute: &str, old: &str, new: Option<&str>| Entry {
-        attribute: attribute.into(),
-        old: old.into(),
         new: new.map(str::to_owned),
-        seen: None,
+        ..Entry::kept(attribute.into(), old.into())
     };
     let mut entries = vec![
         entry("scheduler", "mq-deadline", Some("none")),
@@ -306,10 +434,17 @@ fn values_survive_their_journal() {
         entry("wbt_lat_usec", "-1", Some("")),
     ];
     let mut journal = Journal::begin(&fake.journals(), &fake.drive(), &entries).unwrap();
-    entries[0].seen = Some("kyber".into());
-    journal.seen(&entries[0]).unwrap();
-    let written = journal.read().unwrap().unwrap();
+    assert!(!parse(&journal.read().unwrap()).unwrap().unsure);
+    journal.writing().unwrap();
+    assert!(parse(&journal.read().unwrap()).unwrap().unsure);
+    let seen = ["wbt_lat_usec", "2000"].map(str::to_owned);
+    let own = [["iosched/fifo_batch", "16"].map(str::to_owned)];
+    journal.read_again(&[seen], &own).unwrap();
+    entries[2].seen.push("2000".into());
+    let written = parse(&journal.read().unwrap()).unwrap();
+    assert!(!written.unsure);
     assert_eq!(written.entries, entries);
+    assert_eq!(written.own, own);
     assert_eq!((written.name.as_str(), written.sequence), ("sdx", Some(7)));
     assert_eq!(written.dir, fake.dir());
     journal.remove().unwrap();

@@ -16,6 +16,22 @@ pub struct Set {
     pub old: String,
     /// The new value, as the kernel shows it.
     pub new: String,
+    /// True if it was to keep its value, and the kernel gave it this one with another attribute.
+    #[serde(skip_serializing_if = "is_false")]
+    pub follows: bool,
+}
+
+/// A value to write to undo the settings by hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Undo {
+    /// The file in sysfs.
+    pub path: String,
+    /// The value.
+    pub value: String,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// A value that the kernel refused.
@@ -76,6 +92,8 @@ pub struct Applied {
     pub rounds: usize,
     /// What was set.
     pub set: Vec<Set>,
+    /// What to write to undo it, in this order: the kernel changes some attributes with others.
+    pub undo: Vec<Undo>,
     /// What the kernel refused.
     pub refused: Vec<Refused>,
     /// The figure that decides.
@@ -147,6 +165,13 @@ pub fn applied_text(applied: &Applied, screen: Screen) -> String {
         out += &table(&rows, Kind::Words, screen);
         out.push('\n');
     }
+    for set in applied.set.iter().filter(|set| set.follows) {
+        out += &format!(
+            "{} follows from the others: the kernel does not keep {} with them.\n",
+            clean(&set.attribute),
+            clean(&set.old)
+        );
+    }
     for refused in &applied.refused {
         out += &format!(
             "The kernel refused {} = {}: {}. What can be done: {}.\n",
@@ -163,8 +188,8 @@ pub fn applied_text(applied: &Applied, screen: Screen) -> String {
     }
     if applied.kept {
         out += "To undo it:\n";
-        for set in &applied.set {
-            out += &format!("  echo {} > {}\n", clean(&set.old), clean(&set.path));
+        for undo in &applied.undo {
+            out += &format!("  echo {} > {}\n", clean(&undo.value), clean(&undo.path));
         }
     }
     screen.text(&out)
@@ -198,11 +223,18 @@ mod tests {
             job: "job".into(),
             target: "/dev/loop0".into(),
             rounds: 5,
-            set: vec![Set {
-                attribute: "nr_requests".into(),
+            set: ["scheduler", "nr_requests"]
+                .map(|name| Set {
+                    attribute: name.into(),
+                    path: format!("/sys/block/loop0/queue/{name}"),
+                    old: "128".into(),
+                    new: "64".into(),
+                    follows: name == "nr_requests",
+                })
+                .to_vec(),
+            undo: vec![Undo {
                 path: "/sys/block/loop0/queue/nr_requests".into(),
-                old: "128".into(),
-                new: "64".into(),
+                value: "128".into(),
             }],
             refused: vec![Refused {
                 attribute: "scheduler".into(),
@@ -226,6 +258,11 @@ mod tests {
             said.contains("echo 128 > /sys/block/loop0/queue/nr_requests"),
             "{said}"
         );
+        assert!(
+            said.contains("nr_requests follows from the others: the kernel does not keep 128"),
+            "{said}"
+        );
+        assert!(!said.contains("scheduler follows"), "{said}");
         assert!(
             said.contains(
                 "refused scheduler = kyber: Invalid argument. What can be done: load its module first."

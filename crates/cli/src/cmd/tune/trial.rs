@@ -6,7 +6,7 @@ use crate::args::TuneArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
 use crate::{input, out, watch};
-use fathom_hostio::{DriveQueue, QueueChange, Setting};
+use fathom_hostio::{DriveQueue, QueueChange};
 use fathom_lab::replay::{Plan, RunError, Watch, check};
 use fathom_lab::source::{Kind, Workload};
 use fathom_lab::target::{OpenOptions, Opened, QueueDepth, TargetError};
@@ -25,13 +25,20 @@ pub(super) fn run(
 ) -> Result<Option<Applied>, Failure> {
     let plan = plan(args, path)?;
     let wanted = settings(found);
-    if wanted.is_empty() {
+    // What cannot be changed, and a journal that cannot be written, are told before anything else.
+    let change = match wanted.is_empty() {
+        true => None,
+        false => Some(QueueChange::prepare(drive, &wanted, &args.journal)),
+    };
+    let change = change.transpose().map_err(TargetError::from)?;
+    for note in plan.workload.job_notes()? {
+        out::note(&format!("note: {note}"));
+    }
+    let Some(change) = change else {
         out::note("Nothing is to be set: no attribute follows that has another value now.");
         return Ok(None);
-    }
-    announce(&wanted, found, drive, &args.journal);
-    // What cannot be changed is told before anything runs.
-    let change = QueueChange::prepare(drive, &wanted, &args.journal).map_err(TargetError::from)?;
+    };
+    announce(&change, drive, &args.journal);
     let mut opened = open(args, path, &plan)?;
     watch::before_the_end(Box::new(change.at_the_end()));
     let trial = Trial {
@@ -58,28 +65,33 @@ pub(super) fn run(
         Err(RunError::Host(error)) => {
             let message = format!("the attributes of {}: {error}", drive.name);
             Err(Failure::input("fathom::tune::settings", message).help(
-                "look whether the old values are back: `fathom tune --restore` does the rest",
+                "look whether the old values are back; if a journal is left, `fathom tune --restore` does the rest",
             ))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Names every file that will be changed, with its old and its new value.
-fn announce(wanted: &[Setting], found: &Tuning, drive: &DriveQueue, journals: &Path) {
+/// Names every file that will be changed, with its old and its new value, and those that keep their value.
+fn announce(change: &QueueChange, drive: &DriveQueue, journals: &Path) {
     out::note(&format!(
         "These attributes of {} are changed between rounds, for everybody who uses the drive, and put back at the end unless \
          they are better:",
         drive.name
     ));
-    for setting in wanted {
-        let advice = found.advice.iter().find(|a| a.setting == setting.attribute);
-        let now = advice.and_then(|advice| advice.now.as_deref());
+    for [attribute, old, new] in change.changes() {
+        let path = drive.path_of(&attribute);
+        out::note(&format!("  {}: {old} -> {new}", path.display()));
+    }
+    let kept: Vec<String> = change
+        .kept()
+        .iter()
+        .map(|[attribute, old]| format!("{attribute} = {old}"))
+        .collect();
+    if !kept.is_empty() {
         out::note(&format!(
-            "  {}: {} -> {}",
-            drive.path_of(&setting.attribute).display(),
-            now.unwrap_or("?"),
-            setting.value
+            "The kernel changes some attributes with others; these are written again to keep their values: {}.",
+            kept.join(", ")
         ));
     }
     out::note(&format!(
@@ -98,9 +110,6 @@ fn plan(args: &TuneArgs, path: &Path) -> Result<Plan, Failure> {
         let message = format!("{} is no file of jobs", job.display());
         return Err(Failure::input("fathom::tune::job", message)
             .help("name one in fio's syntax, whose name ends in .fio (`fathom list examples`)"));
-    }
-    for note in workload.job_notes()? {
-        out::note(&format!("note: {note}"));
     }
     workload.check()?;
     refuse_writes(&workload, job, path)?;
