@@ -6,13 +6,16 @@
 //! more after a pause. An onset that depends on the number of writes and not on their bytes, or that does not repeat, does
 //! not count.
 //!
+//! A limit in front of the drive makes requests wait, too, once its burst is gone. It counts reads as well: a place from which
+//! on reads of the same lengths wait is no memory for writes.
+//!
 //! If a flush costs nothing and the fastest small writes take longer than reads from the flash, no memory takes the writes.
 //! Delays at regular distances then have other causes, such as writes of the map, and do not count.
 //!
 //! No shape of the curve is assumed: if the flash is faster than the link, a write waits for one program and the next ones
 //! are fast.
 
-use super::filling::{Emptying, Pass, empty, onset_of, restore};
+use super::filling::{Emptying, Pass, READ_INSTEAD, empty, onset_of, restore};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
 use crate::robust::size::size;
@@ -55,8 +58,12 @@ enum Stage {
     Small,
     /// A pass must be made.
     Make(Pass, Kind),
+    /// The same pass must be made with reads: memory may hold the first size and not the second, in bytes.
+    Check(Pass, (u64, u64)),
     /// Memory holds the first size and not the second, in bytes, in the runs and in their repetition.
     Found(u64, u64),
+    /// Reads wait from the same place on; roughly where, in bytes.
+    Limit(u64),
     /// A place was seen but not seen again; roughly where, in bytes.
     Lost(u64),
     /// All writes wait for the flash.
@@ -70,6 +77,7 @@ enum Kind {
     Wide,
     Fine,
     Again,
+    Read,
 }
 
 impl Kind {
@@ -78,6 +86,7 @@ impl Kind {
             Kind::Wide => "fill",
             Kind::Fine => "place",
             Kind::Again => "repeat",
+            Kind::Read => "read",
         };
         format!("{kind} {} + {} x {}", pass.before, pass.count, pass.piece)
     }
@@ -139,7 +148,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
     if flush_drains(record).is_none() {
         return Stage::Small;
     }
-    let (mut tried, mut lost) = (0, None);
+    let (mut tried, mut lost, mut limited) = (0, None, None);
     let protected = emptying(record) == Emptying::Forget;
     for pass in wide(space) {
         let place = match seen(record, &pass, Kind::Wide) {
@@ -150,12 +159,16 @@ fn stage(record: &Record, space: &Space) -> Stage {
         // A place that is not found again does not count; memory may be larger.
         match place.map(|place| finer(record, space, place)) {
             Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
+            Some(Stage::Limit(about)) => limited = limited.or(Some(about)),
             Some(stage) => return stage,
             None => {}
         }
         tried = pass.bytes();
     }
-    lost.map_or(Stage::Nothing(tried), Stage::Lost)
+    let limited = limited.map(Stage::Limit);
+    limited
+        .or(lost.map(Stage::Lost))
+        .unwrap_or(Stage::Nothing(tried))
 }
 
 /// Returns the least wait that matters, in nanoseconds.
@@ -171,7 +184,18 @@ fn least(record: &Record) -> f64 {
 /// Returns the bytes that memory holds and those that it does not, if a pass shows an edge; the outer `None` if it was not
 /// made.
 fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> {
-    let found = onset_of(record, PARAMETER, &kind.name(pass), pass, least(record))?;
+    let series = match kind {
+        Kind::Wide | Kind::Fine | Kind::Again => Series::FILLING,
+        Kind::Read => READ_INSTEAD,
+    };
+    let found = onset_of(
+        record,
+        PARAMETER,
+        &kind.name(pass),
+        series,
+        pass,
+        least(record),
+    )?;
     Some(found.map(|index| (pass.at(index as u64), pass.at(index as u64 + 1))))
 }
 
@@ -194,7 +218,11 @@ fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
     let pass = around(low, 4 * piece, piece);
     match seen(record, &pass, Kind::Again) {
         None => Stage::Make(pass, Kind::Again),
-        Some(Some((l, h))) if l <= high && low <= h => Stage::Found(low, high),
+        Some(Some((l, h))) if l <= high && low <= h => match seen(record, &pass, Kind::Read) {
+            None => Stage::Check(pass, (low, high)),
+            Some(Some((l, h))) if l <= high && low <= h => Stage::Limit(low),
+            Some(_) => Stage::Found(low, high),
+        },
         Some(_) => Stage::Lost(low),
     }
 }
@@ -246,14 +274,17 @@ fn make(session: &mut Session<'_>, pass: Pass, kind: Kind) -> Result<(), Stop> {
         window(session, &space, pass.bytes()),
     );
     session.step(PARAMETER, &kind.name(&pass), |io| {
-        if kind == Kind::Again {
+        if matches!(kind, Kind::Again | Kind::Read) {
             io.idle(PAUSE)?;
         }
         let mut took = PAUSE;
         for rep in 0..pass.runs() {
             empty(io, by, &window, took)?;
             let offset = somewhere(io, &space, &window, pass.bytes());
-            took = pass.run(io, offset, rep as u32)?;
+            took = match kind {
+                Kind::Read => pass.run_reads(io, offset, rep as u32)?,
+                Kind::Wide | Kind::Fine | Kind::Again => pass.run(io, offset, rep as u32)?,
+            };
         }
         empty(io, by, &window, took)
     })
@@ -309,7 +340,12 @@ impl Probe for WriteBuffer {
                     written.end = written.end.max(window(session, &space, pass.bytes()).end);
                     make(session, pass, kind)?;
                 }
-                Stage::Found(..) | Stage::Lost(_) | Stage::Flash | Stage::Nothing(_) => break,
+                Stage::Check(pass, _) => make(session, pass, Kind::Read)?,
+                Stage::Found(..)
+                | Stage::Limit(_)
+                | Stage::Lost(_)
+                | Stage::Flash
+                | Stage::Nothing(_) => break,
             }
         }
         let by = emptying(session.record());
@@ -327,7 +363,8 @@ impl Probe for WriteBuffer {
                     "a flush after a write costs no more than one of nothing, and a write waits for the flash from the first ones on",
                 )
             }
-            Stage::Found(low, high) => {
+            // A record of before the reads were made has none.
+            Stage::Found(low, high) | Stage::Check(_, (low, high)) => {
                 let reason = format!(
                     "emptied memory takes {} and no write of it waits; the next one waits for the flash, in every run and again after a pause",
                     size(low)
@@ -342,6 +379,11 @@ impl Probe for WriteBuffer {
                 );
                 Estimate::inconclusive(reason).figure("seen_bytes", about as f64)
             }
+            Stage::Limit(about) => Estimate::not_identifiable(format!(
+                "writes wait from about {} on, and so do reads of the same lengths: a limit in front of the drive makes both \
+                 wait before the memory is full",
+                size(about)
+            )),
             Stage::Flash => Estimate::absent(
                 "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
             ),
