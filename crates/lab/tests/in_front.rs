@@ -129,6 +129,22 @@ fn a_memory_of_data_below_the_shortest_span_is_no_map() {
     }
 }
 
+#[test]
+fn a_map_in_flash_behind_a_memory_of_data_does_not_hide_the_dies() {
+    let spec = |kind: &str| {
+        let text = DRIVE.replace("kind = \"page\"", kind);
+        let buffer = "[read_buffer]\ncapacity = \"1MiB\"\nline = \"4KiB\"\n";
+        Spec::from_toml(&format!("{text}{buffer}")).unwrap()
+    };
+    let in_flash = spec("kind = \"dftl\"\nmap_cache = \"100KiB\"");
+    for spec in [spec("kind = \"page\""), in_flash] {
+        let found = answer(&spec, Parameter::Parallelism);
+        assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+        let dies = Some(Value::Count(21));
+        assert!(found.low <= dies && dies <= found.high, "{found:?}");
+    }
+}
+
 /// Returns a zoned drive whose zones hold less than they are long.
 fn zoned() -> Spec {
     let root = concat!(
