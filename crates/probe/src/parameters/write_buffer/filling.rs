@@ -24,9 +24,11 @@ const MARGIN: u64 = 2 << 20;
 
 /// A run with reads instead of writes.
 pub(super) const READ_INSTEAD: Series = Series::new("read_instead");
+/// A run of long writes.
+pub(super) const LONG_WRITES: Series = Series::new("long_writes");
 
 /// Reads or writes so many bytes from an offset on.
-type Transfer = fn(&mut Io<'_>, u64, u64) -> Result<(), Stop>;
+pub(super) type Transfer = fn(&mut Io<'_>, u64, u64) -> Result<(), Stop>;
 
 /// How memory is emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +88,14 @@ pub(crate) fn write_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<()
 }
 
 /// Reads a range in requests as long as those of [`write_short`].
-fn read_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
+pub(super) fn read_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
     let requests = short(io, offset, bytes);
     io.read_queued(&requests, u32::MAX).map(|_| ())
+}
+
+/// Writes a range with as few requests as the drive takes.
+pub(super) fn write_long(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
+    io.write(offset, bytes).map(|_| ())
 }
 
 fn short(io: &Io<'_>, offset: u64, bytes: u64) -> Vec<(u64, u64)> {
@@ -133,17 +140,8 @@ impl Pass {
         self.before + self.piece * index
     }
 
-    /// Executes one run from `offset` on, in ascending order. Returns how long it took.
-    pub(crate) fn run(&self, io: &mut Io<'_>, offset: u64, rep: u32) -> Result<Dur, Stop> {
-        self.run_with(io, offset, rep, write_short, Series::FILLING)
-    }
-
-    /// Executes one run with reads of the same lengths instead of writes.
-    pub(super) fn run_reads(&self, io: &mut Io<'_>, offset: u64, rep: u32) -> Result<Dur, Stop> {
-        self.run_with(io, offset, rep, read_short, READ_INSTEAD)
-    }
-
-    fn run_with(
+    /// Executes one run from `offset` on, in ascending order, each piece by a transfer. Returns how long it took.
+    pub(super) fn run(
         &self,
         io: &mut Io<'_>,
         offset: u64,
