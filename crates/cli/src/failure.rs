@@ -106,6 +106,7 @@ impl From<StoreError> for Failure {
             StoreError::Io { .. } => "fathom::io",
             StoreError::Missing { .. } | StoreError::Gone { .. } => "fathom::run::missing",
             StoreError::NotADirectory { .. } => "fathom::run::not_a_directory",
+            StoreError::NotAFile { .. } => "fathom::run::not_a_file",
             StoreError::Occupied { .. } | StoreError::OtherKind { .. } => "fathom::run::occupied",
             StoreError::Foreign { .. } => "fathom::run::foreign",
             StoreError::NotARun { .. } => "fathom::run::not_a_run",

@@ -17,12 +17,17 @@ mod screen;
 mod watch;
 
 use clap::Parser as _;
+use failure::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Wrong usage ends the process here with code 2, help and version with code 0.
-    let cli = args::Cli::parse();
-    match cmd::run(cli.command) {
+    let done = match args::Cli::try_parse() {
+        Ok(cli) => cmd::run(cli.command),
+        // Help and version, which the parser prints.
+        Err(asked) if !asked.use_stderr() => out::printed(asked.print()).map(|()| Exit::Done),
+        Err(wrong) => wrong.exit(),
+    };
+    match done {
         Ok(exit) => exit.into(),
         Err(failure) => out::failure(&failure),
     }

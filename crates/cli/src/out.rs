@@ -20,7 +20,15 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
-    match written {
+    printed(written)
+}
+
+/// Judges what became of printing: a reader that leaves is no error.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::input("fathom::output", "cannot write to standard output").because(e))
         }

@@ -543,3 +543,31 @@ fn what_was_typed_before_the_question_is_no_answer() {
     let after = fs::read(dir.path().join("image")).unwrap();
     assert!(before == after, "the device was written: {said}");
 }
+
+#[test]
+fn a_limit_in_front_of_a_real_drive_stands_in_the_record() {
+    let dir = disk_dir();
+    if !measurable(dir.path()) {
+        return;
+    }
+    fs::create_dir(dir.path().join("scratch")).unwrap();
+    let probe = |target: &'static str, limit: &'static str| {
+        let args = [
+            "probe", target, "--method", "paper", "--only", QUICK, "--yes", "--out", "run",
+            "--limit", limit,
+        ];
+        let real: &[&str] = match target {
+            "scratch" => &["--size", "16MiB", "--budget", "4s"],
+            _ => &[],
+        };
+        fathom(dir.path()).args(args).args(real).assert()
+    };
+    let refused = probe("model:ssd-a", "operations_per_second=500").code(2);
+    refused.stderr(contains("is for real drives").and(contains("[limit]")));
+    let wrong = probe("scratch", "operations_burst=500").code(2);
+    wrong.stderr(contains("operations_per_second"));
+    let shown = probe("scratch", "operations_per_second=500").success();
+    shown.stdout(contains("behind a limit: operations_per_second=500"));
+    let profile = fs::read_to_string(dir.path().join("run/profile.toml")).unwrap();
+    assert!(profile.contains("operations_per_second=500"), "{profile}");
+}

@@ -340,3 +340,18 @@ fn a_reader_that_leaves_is_no_error() {
         .status();
     assert!(status.unwrap().success());
 }
+
+#[test]
+fn what_cannot_be_printed_is_2() {
+    for args in [["--help"], ["--version"], ["list"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let out = std::process::Command::new(assert_cmd::cargo::cargo_bin("fathom"))
+            .args(args)
+            .stdout(full.unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(2), "{args:?}");
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(said.contains("cannot write to standard output"), "{said}");
+    }
+}

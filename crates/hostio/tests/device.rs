@@ -5,8 +5,9 @@
 mod common;
 
 use common::{Loop, Mounted, config, destroying, directory, one, refusal, write_of};
-use fathom_base::Time;
-use fathom_block::{Contents, Device, IoErrorKind, Op, Request};
+use fathom_base::{Dur, Time};
+use fathom_block::layers::Limit;
+use fathom_block::{Contents, Device, IoErrorKind, Limited, Op, Request};
 use fathom_hostio::{HostConfig, HostDevice, HostError, QueueDepth, open};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -251,4 +252,30 @@ fn a_drive_has_as_many_requests_as_the_kernel_queues_for_it() {
     while done.len() < 57 {
         device.wait(Time::MAX, &mut done);
     }
+}
+
+#[test]
+fn a_token_bucket_in_front_of_a_real_drive_keeps_its_rate() {
+    let directory = directory();
+    let limit = Limit {
+        operations_per_second: Some(1000),
+        operations_burst: Some(10),
+        ..Limit::default()
+    };
+    let mut device = Limited::new(scratch(directory.path(), MIB), Some(&limit));
+    let began = device.now();
+    let mut done = Vec::new();
+    for id in 0..110 {
+        let mut request = Request::new(id, Op::Write, id * 4096, 4096);
+        while let Err(busy) = device.submit(request) {
+            request = busy.0;
+            device.wait(Time::MAX, &mut done);
+        }
+    }
+    while done.len() < 110 {
+        device.wait(Time::MAX, &mut done);
+    }
+    assert!(done.iter().all(|done| done.result.is_ok()));
+    // Those after the burst wait a millisecond each, the last one with them.
+    assert!(device.now().since(began) >= Dur::ms(99));
 }

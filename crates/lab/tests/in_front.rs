@@ -147,6 +147,22 @@ fn a_map_in_flash_behind_a_memory_of_data_does_not_hide_the_dies() {
     }
 }
 
+#[test]
+fn a_limit_of_bytes_is_none_of_operations() {
+    let bytes = Limit {
+        bandwidth: fathom_base::Rate::new(33_000_000),
+        bandwidth_burst: Some(Bytes(40_000_000)),
+        ..Limit::default()
+    };
+    let of = |limit: &Limit, parameter| answer(&limited(with(""), limit.clone()), parameter);
+    let found = of(&bytes, Parameter::RateLimit);
+    assert_eq!(found.verdict, Verdict::Absent, "{found:?}");
+    let found = of(&bytes, Parameter::BandwidthLimit);
+    assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+    let found = of(&operations(8000, 10_000), Parameter::RateLimit);
+    assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+}
+
 /// Returns a zoned drive whose zones hold less than they are long.
 fn zoned() -> Spec {
     let root = concat!(

@@ -5,7 +5,7 @@
 use crate::common::base;
 use fathom_base::BadValue;
 use fathom_base::{Bytes, Dur, Rng};
-use fathom_ssd::spec::{Drain, MappingKind, WriteBuffer, WritePolicy};
+use fathom_ssd::spec::{Drain, MappingKind, Prefetch, ReadBuffer, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, SpecError, Ssd};
 
 fn refused(change: impl FnOnce(&mut Spec)) -> (&'static str, String) {
@@ -194,6 +194,35 @@ fn an_age_that_cannot_be_is_refused() {
     assert_eq!(refused(|s| s.faults.age_days = -1.0).0, "faults.age_days");
     let key = refused(|s| s.faults.age_cycles = 2_000_000).0;
     assert_eq!(key, "faults.age_cycles");
+    // No block would be left.
+    for all in [99.99999, 100.0, f64::NAN] {
+        let key = refused(|s| s.faults.factory_bad_percent = all).0;
+        assert_eq!(key, "faults.factory_bad_percent");
+    }
+}
+
+#[test]
+fn read_ahead_of_every_read_or_of_the_whole_drive_is_refused() {
+    let ahead = |after, depth| {
+        move |s: &mut Spec| {
+            s.read_buffer = Some(ReadBuffer {
+                capacity: Bytes::kib(64),
+                line: Bytes::kib(4),
+                min_request: Bytes(512),
+                prefetch: Some(Prefetch { after, depth }),
+            });
+        }
+    };
+    let (key, allowed) = refused(ahead(0, Bytes::kib(64)));
+    assert_eq!(
+        (key, &*allowed),
+        ("read_buffer.prefetch.after", "at least 1")
+    );
+    let (key, allowed) = refused(ahead(1, Bytes::gib(1)));
+    assert_eq!(
+        (key, &*allowed),
+        ("read_buffer.prefetch.depth", "at most 64MiB")
+    );
 }
 
 #[test]

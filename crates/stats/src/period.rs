@@ -74,6 +74,13 @@ pub fn period(values: &[f64], least: usize) -> Option<Period> {
     })
 }
 
+/// Returns the autocorrelation of the excess of positive values at a lag, the highest one of the values around it. `None` if
+/// the series is no longer than the lag.
+pub fn correlation_at(values: &[f64], lag: f64) -> Option<f64> {
+    let (from, to) = ((lag - 1.0).floor().max(1.0), (lag + 1.0).ceil());
+    top(&smooth(&excess(values)), from as usize, to as usize).map(|peak| peak.correlation)
+}
+
 /// Returns by how much values exceed their surroundings, as multiples of the median of all; 0 within the noise.
 fn excess(values: &[f64]) -> Vec<f64> {
     let middle = median(values).unwrap_or(1.0).max(f64::MIN_POSITIVE);
@@ -255,6 +262,21 @@ mod tests {
             .collect();
         let found = period(&values, 4).unwrap();
         assert!((found.values - 200.0).abs() < 0.1, "{found:?}");
+    }
+
+    #[test]
+    fn the_distance_of_two_waits_of_a_period_has_half_of_its_correlation() {
+        let waits = |place: usize| usize::from(place == 0) + usize::from(place == 90);
+        let values: Vec<f64> = (0..4000)
+            .map(|i| 1.0 + 3.0 * waits(i % 200) as f64)
+            .collect();
+        let at = |lag: f64| correlation_at(&values, lag).unwrap();
+        assert!(at(200.0) > 0.95);
+        for half in [90.0, 110.0] {
+            assert!((0.4..0.55).contains(&at(half)), "{half}: {}", at(half));
+        }
+        assert!(at(100.0) < 0.1);
+        assert_eq!(correlation_at(&values, 4000.0), None);
     }
 
     #[test]

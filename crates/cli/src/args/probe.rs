@@ -1,8 +1,9 @@
 //! Arguments of the commands on probes: probe, solve, report, diff.
 
-use super::value::{Budget, budget, endurance, level, method, parameter, seed};
+use super::value::{Budget, budget, endurance, level, limit, method, parameter, seed};
 use clap::Args;
 use fathom_base::Bytes;
+use fathom_block::layers::Limit;
 use fathom_probe::{Level, Method, Parameter};
 use std::path::PathBuf;
 
@@ -37,6 +38,10 @@ pub(crate) struct ProbeArgs {
     /// The size of the scratch file, or of the modelled drive
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
+    /// Put a token bucket in front of a real drive, as the volume of a cloud has it: KEY=VALUE,... as under `[limit]` in a
+    /// drive file, such as operations_per_second=3000,operations_burst=9000
+    #[arg(long, value_name = "KEY=VALUE", value_parser = limit)]
+    pub(crate) limit: Option<Limit>,
     /// Allow the contents of the drive with this serial number or name, or of this file, to be destroyed
     #[arg(long, value_name = "NAME", conflicts_with = "read_only")]
     pub(crate) destroy: Option<String>,

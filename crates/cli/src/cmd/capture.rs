@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::{out, watch};
 use fathom_hostio::{Capture, CaptureConfig, CaptureEvent, Captured, HostError};
 use fathom_lab::source::{SaveError, SavedAs, save};
+use fathom_lab::store;
 use fathom_lab::target::TargetError;
 use fathom_report::text::human_bytes;
 use rustix::process::{Pid, Signal, kill_process};
@@ -71,15 +72,8 @@ fn check(to: &Path) -> Result<(), Failure> {
         return Err(Failure::input("fathom::capture::format", message)
             .help("name FILE.parquet; `fathom convert` writes it in other formats"));
     }
-    let above = to.parent().filter(|dir| !dir.as_os_str().is_empty());
-    match above {
-        Some(dir) if !dir.is_dir() => {
-            let message = format!("{} is no directory", out::shown(dir));
-            Err(Failure::input("fathom::capture::directory", message)
-                .help("create it first, or write to another one (`--out`)"))
-        }
-        _ => Ok(()),
-    }
+    store::single(to)?;
+    Ok(())
 }
 
 /// Records until the command ends. Ctrl-C or SIGTERM ends the command.

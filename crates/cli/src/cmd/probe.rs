@@ -9,7 +9,7 @@ use crate::{input, out};
 use fathom_base::Dur;
 use fathom_lab::reported;
 use fathom_lab::store::{self, SetKind};
-use fathom_lab::target::{self, OpenOptions, Opened};
+use fathom_lab::target::{self, OpenOptions, Opened, TargetName};
 use fathom_probe::plan as probe;
 use fathom_probe::record::Target;
 use fathom_probe::run::{self, RunConfig, RunError};
@@ -121,8 +121,15 @@ fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
         keep_data: false,
         seed,
         depth: None,
+        limit: args.limit.clone(),
     };
-    let mut opened = input::target(text)?.open(text, &options)?;
+    let name = input::target(text)?;
+    if args.limit.is_some() && !matches!(name, TargetName::Real(_)) {
+        let message = format!("`--limit` is for real drives, and {text} is a modelled one");
+        return Err(Failure::input("fathom::target::limit", message)
+            .help("give it a [limit] in its drive file: `fathom explain drive.toml` shows one"));
+    }
+    let mut opened = name.open(text, &options)?;
     if !opened.target.modelled {
         opened.target.reported = reported::at_probe(Path::new(text));
     }
@@ -192,6 +199,7 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
         keep_data: false,
         seed: meta.seed,
         depth: None,
+        limit: args.limit.clone(),
     };
     let opened = target::reopen(&meta.target, &options)?;
     let (budget_bytes, budget_time) = match args.budget {

@@ -3,7 +3,7 @@
 //! Accesses are streamed, so a workload may have any length. A file appears complete or not at all.
 
 use super::{Accesses, SourceError};
-use crate::store::{StagedFile, Staging, StoreError, TRACE_FILE};
+use crate::store::{self, StagedFile, Staging, StoreError, TRACE_FILE};
 use fathom_base::SECTOR_BYTES;
 use fathom_block::Access;
 use fathom_block::Op;
@@ -151,13 +151,8 @@ pub fn save(
     processes: bool,
     stop: fn() -> bool,
 ) -> Result<u64, SaveError> {
-    let above = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let above = above.unwrap_or(Path::new("."));
-    if !above.is_dir() {
-        let source = io::Error::from(io::ErrorKind::NotFound);
-        return Err(StoreError::io("create a file in", above, source).into());
-    }
-    let mut set = Staging::new(above)?;
+    let place = store::single(path)?;
+    let mut set = Staging::beside(&place)?;
     let file = set.begin(TRACE_FILE)?;
     let mut sink = Sink::new(file, saved_as, processes).map_err(|e| SinkError::from(e).of(path))?;
     let mut number = 0;
@@ -170,7 +165,7 @@ pub fn save(
         sink.write(number, &access).map_err(|e| e.of(path))?;
     }
     set.end(sink.finish().map_err(|e| e.of(path))?)?;
-    set.publish(TRACE_FILE, path)?;
+    set.publish(TRACE_FILE, &place)?;
     Ok(number)
 }
 

@@ -286,12 +286,16 @@ fn check_handles(path: &Path, file: &JobFile, info: &DeviceInfo) -> Result<(), S
     let has = info.placement_handles;
     for job in file.jobs.iter().filter(|job| job.placement.fdp) {
         if let Some(plid) = job.placement.plids.iter().find(|plid| **plid >= has) {
+            let those = match has {
+                0 => "no placement handles".to_owned(),
+                _ => format!("{has} of them, from 0"),
+            };
+            let name = &job.name;
             return Err(SourceError::Jobs {
                 path: path.to_owned(),
                 line: None,
                 detail: format!(
-                    "job `{}`: `plids` has the placement handle {plid}, and the drive has {has} of them, from 0",
-                    job.name
+                    "job `{name}`: `plids` has the placement handle {plid}, and the drive has {those}"
                 ),
             });
         }

@@ -19,6 +19,7 @@ use super::disk;
 use super::error::StoreError;
 use super::names::SUMS_FILE;
 use super::settle::{NEXT, finish, is_taken, wait_for};
+use super::single::above;
 use super::staging::{Staging, split};
 use super::sums::{Sum, Sums};
 use std::fs::File;
@@ -128,15 +129,14 @@ impl Staging {
         disk::sync_dir(&self.leaf)
     }
 
-    /// Moves one file of the set to a path of its own. This is for a trace, which is not part of a set.
+    /// Moves one file of the set to a path of its own, which [`super::single`] allows.
     ///
     /// # Errors
     /// [`StoreError::Io`]; the previous file stays in place.
     pub(crate) fn publish(self, name: &str, place: &Path) -> Result<(), StoreError> {
         let moved = disk::rename(&self.leaf.join(name), place);
-        let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());
         moved
-            .and_then(|()| disk::sync_dir(above.unwrap_or(Path::new("."))))
+            .and_then(|()| disk::sync_dir(above(place)))
             .map_err(|e| StoreError::io("write", place, e))
     }
 }

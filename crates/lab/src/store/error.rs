@@ -36,6 +36,14 @@ pub enum StoreError {
         /// The path that is in the way.
         path: PathBuf,
     },
+    /// The path exists, but is not a file.
+    #[error("{} is {what}, which a file would replace", path.display())]
+    NotAFile {
+        /// The path that is in the way.
+        path: PathBuf,
+        /// What it is, with its article.
+        what: &'static str,
+    },
     /// The directory holds a measurement of a real drive.
     #[error("{} holds a measurement of a real drive", path.display())]
     Occupied {
@@ -162,6 +170,7 @@ impl StoreError {
                 format!("choose another directory, or move {} away", path.display())
             }
             Self::NotADirectory { .. } => "name a directory; it need not exist yet".into(),
+            Self::NotAFile { .. } => "name a file; it need not exist yet".into(),
             Self::Occupied { path, complete } => {
                 let dir = path.parent().unwrap_or(path).display();
                 if *complete {

@@ -16,6 +16,7 @@ mod passing;
 mod run_record;
 mod set_kind;
 mod settle;
+mod single;
 mod staging;
 mod sums;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub(crate) use names::{TRACE_FILE, TWIN_FILE};
 pub use passing::Passing;
 pub use run_record::{load_run, load_run_record, save_run_record};
 pub use set_kind::SetKind;
+pub use single::single;
 pub use staging::{StagedFile, Staging};
 
 use fathom_probe::{Profile, Record};

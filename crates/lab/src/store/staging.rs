@@ -10,6 +10,7 @@ use super::disk::{self, DRAWN, PREFIX, SUFFIX, remove_tree};
 use super::error::StoreError;
 use super::names::{NAMES, is_ours};
 use super::settle::settle;
+use super::single::above;
 use super::sums::Sum;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -65,6 +66,14 @@ impl Staging {
             staging.locks.push(lock);
         }
         Ok(staging)
+    }
+
+    /// Begins a set of one file that is published at a place ([`super::single`]).
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if no directory can be created beside it.
+    pub(crate) fn beside(place: &Path) -> Result<Self, StoreError> {
+        Self::new(above(place))
     }
 
     /// Begins a file of the set. The name must be one of Fathom's file names.

@@ -16,8 +16,9 @@ pub use setting::Setting;
 
 use fathom_base::Bytes;
 use fathom_base::Named;
-use fathom_base::near;
-use fathom_block::Device;
+use fathom_base::{near, registry};
+use fathom_block::layers::Limit;
+use fathom_block::{Device, Limited};
 pub use fathom_hostio::QueueDepth;
 use fathom_hostio::{Clearance, HostConfig, Kind};
 use fathom_model as model;
@@ -52,6 +53,8 @@ pub struct OpenOptions {
     /// Queue depth of a real drive. The default is 32, with which the probes are tested. A modelled drive has its own
     /// depth.
     pub depth: Option<QueueDepth>,
+    /// A token bucket in front of a real drive. A modelled one has its own, in its drive file.
+    pub limit: Option<Limit>,
     /// Seed of all random choices: a model's noise and the data that are written.
     pub seed: u64,
 }
@@ -275,12 +278,27 @@ fn open_real(name: &str, path: &Path, options: &OpenOptions) -> Result<Opened, T
         Kind::File => format!("a file on {}", device.identity()),
         Kind::Block => device.identity().to_string(),
     };
+    let identity = match &options.limit {
+        Some(limit) => format!("{identity}, behind a limit: {}", words(limit)),
+        None => identity,
+    };
+    let device = Limited::new(device, options.limit.as_ref());
     let target = target_of(&device, name, identity, None);
     Ok(Opened {
         device: Box::new(device),
         target,
         clearance: Some(clearance),
     })
+}
+
+/// Returns the settings of a limit as they are given on the command line.
+fn words(limit: &Limit) -> String {
+    let settings = registry::table_of(limit);
+    let each = settings.iter().map(|(key, value)| match value.as_str() {
+        Some(text) => format!("{key}={text}"),
+        None => format!("{key}={value}"),
+    });
+    each.collect::<Vec<_>>().join(",")
 }
 
 fn target_of(device: &dyn Device, name: &str, identity: String, spec: Option<String>) -> Target {

@@ -23,8 +23,8 @@ const SPAN: [u64; 2] = [64 << 20, 2 << 30];
 const AREA: u64 = 8 << 20;
 const NOTHINGS: u64 = 150;
 const LONES: u64 = 400;
-const KNEE_READS: u64 = 2000;
-const LONG_READS: u64 = 512;
+/// The batches of long reads.
+const BATCHES: u64 = 8;
 const LONG_DEPTH: usize = 32;
 const PIECE: u64 = 1 << 20;
 const PIECE_READS: u64 = 24;
@@ -49,11 +49,20 @@ const PIECES: u64 = 6;
 /// The largest fast cache that is filled.
 const FAST_MAX: u64 = 3 << 29;
 
+/// A closed loop: its depth, and its requests in all. A loop that begins is faster than later on.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    depth: u64,
+    count: u64,
+}
+
 /// What is measured, by the record.
 #[derive(Clone, Debug)]
 pub(super) struct Bench {
-    depths: Vec<u64>,
-    knee: Option<u64>,
+    loops: Vec<Loop>,
+    knee: Option<Loop>,
+    /// The bytes of a batch of long reads.
+    batch: u64,
     sizes: Vec<u64>,
     seed: u64,
     /// The length of a piece of a fill, and what the fast cache holds, in bytes.
@@ -79,9 +88,19 @@ impl Bench {
         let windows = seen.series(Parameter::Stalls, series::TYPICAL_WRITING);
         let reads: u64 = windows.iter().map(|sample| u64::from(sample.rep)).sum();
         let kept = seen.series(Parameter::Stalls, series::SLOWEST_WRITING);
+        let small = SMALL.next_multiple_of(u64::from(seen.record.meta.target.logical_block_bytes));
+        let looped = |depth: u64| {
+            let samples = seen.series(Parameter::QueueKnee, series::CLOSED).iter();
+            let bytes = samples.filter(|sample| sample.x == depth).map(|s| s.bytes);
+            let count = 2 * depth + bytes.max().unwrap_or(0) / small;
+            Loop { depth, count }
+        };
+        let depths = xs(Parameter::QueueKnee, series::CLOSED).into_iter();
+        let batches = seen.series(Parameter::BandwidthLimit, series::BATCH);
         Self {
-            depths: xs(Parameter::QueueKnee, series::CLOSED),
-            knee: xs(Parameter::QueueKnee, series::AT_KNEE).first().copied(),
+            loops: depths.map(looped).collect(),
+            knee: knee(seen),
+            batch: batches.first().map_or(0, |sample| sample.bytes),
             sizes: xs(Parameter::Flush, series::DIRTY),
             seed: seen.record.meta.seed,
             piece: pieces.first().map_or(0, |sample| sample.bytes),
@@ -93,13 +112,26 @@ impl Bench {
 
     /// Returns the bench with few depths, for the search.
     pub(super) fn sparse(&self) -> Self {
-        let step = self.depths.len().div_ceil(DEPTHS_MAX).max(1);
+        let step = self.loops.len().div_ceil(DEPTHS_MAX).max(1);
         // From the deepest on, which shows the bottleneck.
-        let depths = self.depths.iter().rev().step_by(step).copied();
+        let loops = self.loops.iter().rev().step_by(step).copied();
         Self {
-            depths: depths.collect(),
+            loops: loops.collect(),
             ..self.clone()
         }
+    }
+
+    /// Measures single reads of a candidate, and pairs.
+    ///
+    /// # Errors
+    /// The drive cannot be built.
+    pub(super) fn singles(&self, spec: &Spec) -> Result<Samples, SpecError> {
+        let spec = Spec {
+            fast_cache: None,
+            ..spec.clone()
+        };
+        let mut rig = self.prepared(&spec)?;
+        Ok(singles(&mut rig, spec.mapping.map_cache.is_some()))
     }
 
     /// Measures reads of a candidate.
@@ -113,26 +145,29 @@ impl Bench {
             ..spec.clone()
         };
         let mut rig = self.prepared(&spec)?;
-        let mut samples = Samples::new();
-        nothing(&mut rig, &mut samples);
-        lone(&mut rig, spec.mapping.map_cache.is_some(), &mut samples);
+        let mut samples = singles(&mut rig, spec.mapping.map_cache.is_some());
         for _ in 0..PIECE_READS {
             let at = rig.any(PIECE);
             let took = rig.read_parts(at, PIECE);
             samples.entry((What::Piece, 0)).or_default().push(took);
         }
-        for depth in &self.depths {
-            closed(&mut rig, *depth, &mut samples);
+        for one in &self.loops {
+            let asks = rig.places(SMALL, one.count);
+            let rate = rig.rate(&asks, one.depth as usize);
+            samples.insert((What::Closed, one.depth), vec![rate]);
         }
-        if let Some(knee) = self.knee {
-            let asks = rig.places(SMALL, KNEE_READS);
-            let times = rig.serve(&asks, knee as usize).into_iter();
+        if let Some(Loop { depth, count }) = self.knee {
+            let asks = rig.places(SMALL, count);
+            let times = rig.serve(&asks, depth as usize).into_iter();
             samples.insert((What::Knee, 0), times.map(|one| one.took()).collect());
         }
         let len = LONG.min(spec.host.max_request.0);
-        let asks = rig.places(len, LONG_READS);
-        let rate = rig.rate(&asks, LONG_DEPTH);
-        samples.entry((What::Long, 0)).or_default().push(rate);
+        for _ in 0..BATCHES {
+            let asks = rig.places(len, self.batch / len);
+            let took = rig.together(&asks, LONG_DEPTH);
+            let rate = self.batch as f64 / took * 1e9;
+            samples.entry((What::Long, 0)).or_default().push(rate);
+        }
         Ok(samples)
     }
 
@@ -141,6 +176,19 @@ impl Bench {
     /// # Errors
     /// The drive cannot be built.
     pub(super) fn writes(&self, spec: &Spec) -> Result<Samples, SpecError> {
+        // When the probe measures flushes, it has written more than a fast cache holds.
+        let native = Spec {
+            fast_cache: None,
+            ..spec.clone()
+        };
+        let mut samples = self.flushes(&native)?;
+        if self.piece > 0 && self.cache <= FAST_MAX {
+            self.fill(&mut self.prepared(spec)?, &mut samples);
+        }
+        Ok(samples)
+    }
+
+    fn flushes(&self, spec: &Spec) -> Result<Samples, SpecError> {
         let mut rig = self.prepared(spec)?;
         let mut samples = Samples::new();
         let small = SMALL.next_multiple_of(rig.block);
@@ -164,9 +212,6 @@ impl Bench {
                 }
             }
             at += len;
-        }
-        if self.piece > 0 && self.cache <= FAST_MAX {
-            self.fill(&mut rig, &mut samples);
         }
         Ok(samples)
     }
@@ -224,6 +269,7 @@ impl Bench {
         // The probe writes more than a fast cache holds before it measures writes.
         let large = spec.mapping.map_cache.is_some()
             || (spec.fast_cache.is_some() && self.cache <= FAST_MAX);
+        let full = spec.fast_cache.is_some();
         let span = SPAN[usize::from(large)].min(spec.capacity.0);
         // A limit in front of the drive delays the preparation and not what is measured: bursts are left out.
         let spec = Spec {
@@ -233,9 +279,19 @@ impl Bench {
         let drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
         let mut rig = Rig::new(drive, span, self.seed);
         rig.fill(0..span);
-        rig.idle(REST);
+        // A cache that is full stays so: the probe does not rest before it writes on.
+        if !full {
+            rig.idle(REST);
+        }
         Ok(rig)
     }
+}
+
+fn singles(rig: &mut Rig, mapped: bool) -> Samples {
+    let mut samples = Samples::new();
+    nothing(rig, &mut samples);
+    lone(rig, mapped, &mut samples);
+    samples
 }
 
 fn nothing(rig: &mut Rig, samples: &mut Samples) {
@@ -249,6 +305,8 @@ fn nothing(rig: &mut Rig, samples: &mut Samples) {
         }
         let one = rig.read(places[0], block);
         samples.entry((What::Nothing, 0)).or_default().push(one);
+        let clean = rig.flush();
+        samples.entry((What::Clean, 0)).or_default().push(clean);
         let both = rig.pair(places, block);
         samples
             .entry((What::NothingPair, 0))
@@ -288,9 +346,10 @@ fn lone(rig: &mut Rig, mapped: bool, samples: &mut Samples) {
     }
 }
 
-fn closed(rig: &mut Rig, depth: u64, samples: &mut Samples) {
-    let count = 2 * depth + (8 * depth).max(256);
-    let asks = rig.places(SMALL, count);
-    let rate = rig.rate(&asks, depth as usize);
-    samples.entry((What::Closed, depth)).or_default().push(rate);
+/// Returns the loop at the knee: the last one, if several were made.
+fn knee(seen: &Seen<'_>) -> Option<Loop> {
+    let samples = seen.series(Parameter::QueueKnee, series::AT_KNEE);
+    let depth = samples.last()?.x;
+    let count = samples.iter().filter(|sample| sample.x == depth).count() as u64;
+    Some(Loop { depth, count })
 }

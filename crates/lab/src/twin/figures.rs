@@ -222,6 +222,9 @@ pub(super) struct Goal {
     weight: f64,
 }
 
+/// The lengths of small and of long reads in loops.
+const SMALL: u64 = 4096;
+const LONG: f64 = 262_144.0;
 /// Reads faster than this share of the slower ones are answered by memory or by a fast cache.
 const NATIVE: f64 = 0.75;
 /// The share of fast reads from which figures that mix both kinds say nothing about either.
@@ -231,10 +234,14 @@ const MIXED: f64 = 0.03;
 /// mix both, are left out.
 pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     let mut all = Samples::new();
+    let limits = Limits::of(seen);
+    let knee = seen.series(Parameter::QueueKnee, series::AT_KNEE);
+    let knee = knee.last().map(|sample| sample.x);
     let cache = seen.value(Parameter::FastCache).and_then(Value::bytes);
     for source in SOURCES {
         for sample in seen.series(source.parameter, source.series) {
-            if !part(source.what, sample, cache) {
+            let other = source.what == What::Knee && Some(sample.x) != knee;
+            if other || limits.hold(source.what, sample) || !part(source.what, sample, cache) {
                 continue;
             }
             let ns = sample.ns.max(1) as f64;
@@ -268,6 +275,48 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
         all.retain(|(what, _), _| !mixed.contains(what));
     }
     all
+}
+
+/// The limits of a volume. What they slow down says nothing about the drive.
+struct Limits {
+    per_second: Option<f64>,
+    bytes: Option<f64>,
+}
+
+/// The share of a limit from which on a loop may be held back, and how often the limit a rate must be to be free of it.
+const HELD: f64 = 0.95;
+const FREE: f64 = 1.5;
+/// Reads during writes that take longer than this are those of an overloaded drive: their times grow with the window.
+const OVERLOADED_NS: u64 = 100_000_000;
+
+impl Limits {
+    fn of(seen: &Seen<'_>) -> Self {
+        Self {
+            per_second: seen.number(Parameter::RateLimit),
+            bytes: seen.number(Parameter::BandwidthLimit),
+        }
+    }
+
+    /// Returns true if a limit or an overload shows in a sample.
+    fn hold(&self, what: What, sample: &Sample) -> bool {
+        let rate = sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9;
+        let of = |limit: Option<f64>, rate: f64, most: f64| {
+            limit.is_some_and(|limit| rate > HELD * limit && rate < most * limit)
+        };
+        let any = self.per_second.is_some() || self.bytes.is_some();
+        match what {
+            What::Closed => {
+                let reads = rate / SMALL as f64;
+                of(self.per_second, reads, f64::MAX) || of(self.bytes, rate, f64::MAX)
+            }
+            What::Knee => any,
+            What::Long | What::Fill | What::FastFill => {
+                of(self.bytes, rate, FREE) || of(self.per_second, rate / LONG, FREE)
+            }
+            What::Typical | What::Slowest => any || sample.ns > OVERLOADED_NS,
+            _ => false,
+        }
+    }
 }
 
 /// Returns true if a sample of a fill belongs to the part in the fast cache, or to that behind it.

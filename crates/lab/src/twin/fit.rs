@@ -5,6 +5,7 @@
 //! is that of the record.
 
 use super::bench::Bench;
+use super::direct;
 use super::draft::{Arrangement, arrangements, dur, rate};
 use super::figures::{Goal, Samples, What, distance};
 use cobyla::{Func, RhoBeg, StopTols, minimize};
@@ -24,43 +25,29 @@ const STEP_LEAST: f64 = 0.003;
 /// How far a search may leave its start, as the logarithm of a factor.
 const REACH: f64 = 1.6;
 
+/// The steps to the times of single commands.
+const STEPS: usize = 3;
+
 /// A time or a rate of a drive that is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Knob {
-    Latency,
-    Overhead,
     Link,
-    Read,
     Bus,
-    CommandNoise,
-    FlashNoise,
     Program,
     FastProgram,
     Suspend,
 }
 
-const READS: &[Knob] = &[
-    Knob::Latency,
-    Knob::Overhead,
-    Knob::Link,
-    Knob::Read,
-    Knob::Bus,
-    Knob::CommandNoise,
-    Knob::FlashNoise,
-];
+const READS: &[Knob] = &[Knob::Bus];
+const READS_AND_LINK: &[Knob] = &[Knob::Bus, Knob::Link];
 const WRITES: &[Knob] = &[Knob::Program, Knob::FastProgram];
 
 impl Knob {
     /// Returns the value, if the drive has such a part and the value is not zero.
     fn get(self, spec: &Spec) -> Option<f64> {
         let value = match self {
-            Knob::Latency => spec.host.latency.0 as f64,
-            Knob::Overhead => spec.host.command_overhead.0 as f64,
             Knob::Link => spec.host.bandwidth.bytes_per_second() as f64,
-            Knob::Read => spec.flash.read.0 as f64,
             Knob::Bus => spec.flash.bus.bytes_per_second() as f64,
-            Knob::CommandNoise => spec.noise.command_percent,
-            Knob::FlashNoise => spec.noise.flash_percent,
             Knob::Program => spec.flash.program.0 as f64,
             Knob::FastProgram => spec.fast_cache.as_ref()?.program.0 as f64,
             Knob::Suspend => spec.flash.suspend_latency.0 as f64,
@@ -69,15 +56,9 @@ impl Knob {
     }
 
     fn set(self, spec: &mut Spec, value: f64) {
-        let percent = |value: f64| (value * 10.0).round() / 10.0;
         match self {
-            Knob::Latency => spec.host.latency = dur(value),
-            Knob::Overhead => spec.host.command_overhead = dur(value),
             Knob::Link => spec.host.bandwidth = rate(value),
-            Knob::Read => spec.flash.read = dur(value),
             Knob::Bus => spec.flash.bus = rate(value),
-            Knob::CommandNoise => spec.noise.command_percent = percent(value.min(90.0)),
-            Knob::FlashNoise => spec.noise.flash_percent = percent(value.min(60.0)),
             Knob::Program => spec.flash.program = dur(value),
             Knob::FastProgram => {
                 if let Some(cache) = &mut spec.fast_cache {
@@ -100,6 +81,9 @@ fn suspend(spec: &mut Spec, ns: f64) {
 pub(super) struct Fitting<'a> {
     pub(super) bench: &'a Bench,
     pub(super) goals: &'a [Goal],
+    pub(super) recorded: &'a Samples,
+    /// The rate of the link is known, and not fitted.
+    pub(super) link: bool,
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
     /// The measurements of candidates so far.
     pub(super) evaluations: AtomicU64,
@@ -115,13 +99,18 @@ impl Fitting<'_> {
         let tried =
             numbered.flat_map(|(n, spec)| caches(spec).into_iter().map(move |spec| (n, spec)));
         let (number, spec) = self.best(tried.collect(), |(number, spec)| {
-            let spec = self.writes(&spec);
+            let spec = self.writes(&self.singles(&spec));
             let cost = self.distance(&spec, Bench::writes, What::writes)
                 + self.distance(&spec, Bench::reads, What::reads);
             (cost, (number, spec))
         })?;
-        let spec = self.best(arranged(&spec), |spec| {
-            let spec = self.search(&spec, READS, Bench::reads, What::reads);
+        let (knobs, faster) = match self.link {
+            true => (READS, 1.0),
+            false => (READS_AND_LINK, FASTER),
+        };
+        let spec = self.best(arranged(&spec, faster), |spec| {
+            let spec = self.search(&self.singles(&spec), knobs, Bench::reads, What::reads);
+            let spec = self.singles(&spec);
             (self.distance(&spec, Bench::reads, What::reads), spec)
         })?;
         let spec = self.writes(&spec);
@@ -133,6 +122,22 @@ impl Fitting<'_> {
             _ => spec,
         };
         Some((number, spec))
+    }
+
+    /// Sets the times that single commands tell.
+    fn singles(&self, spec: &Spec) -> Spec {
+        let mut spec = spec.clone();
+        for _ in 0..STEPS {
+            if (self.interrupted)() {
+                break;
+            }
+            self.evaluations.fetch_add(1, Ordering::Relaxed);
+            let Ok(measured) = self.bench.singles(&spec) else {
+                break;
+            };
+            direct::nearer(&mut spec, self.recorded, &measured);
+        }
+        spec
     }
 
     fn writes(&self, spec: &Spec) -> Spec {
@@ -218,14 +223,14 @@ impl Fitting<'_> {
 const FASTER: f64 = 1.3;
 
 /// Returns a drive with other arrangements of its dies.
-fn arranged(spec: &Spec) -> Vec<Spec> {
+fn arranged(spec: &Spec, faster: f64) -> Vec<Spec> {
     let flash = &spec.flash;
     let dies = u64::from(flash.channels * flash.dies_per_package);
     let lane = flash.page.0 * u64::from(flash.pages_per_block);
     let with = |arrangement: Arrangement| {
         let Arrangement { channels, wide } = arrangement;
         let mut spec = spec.clone();
-        spec.host.bandwidth = rate(FASTER * spec.host.bandwidth.bytes_per_second() as f64);
+        spec.host.bandwidth = rate(faster * spec.host.bandwidth.bytes_per_second() as f64);
         spec.flash.channels = channels as u32;
         spec.flash.dies_per_package = (dies / channels) as u32;
         // A wide block may not divide the capacity.

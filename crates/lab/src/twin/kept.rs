@@ -5,7 +5,6 @@ use super::file::text;
 use super::make::{Twin, twin};
 use crate::store::{self, Staging, TWIN_FILE};
 use fathom_probe::run::solve;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The version of the fit: another one makes a twin again.
@@ -56,15 +55,10 @@ pub fn twin_of(
 /// # Errors
 /// [`TwinError::Store`]; the previous file stays.
 pub fn save(twin: &Twin, run: &str, path: &Path) -> Result<(), TwinError> {
-    let above = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let above = above.unwrap_or(Path::new("."));
-    if !above.is_dir() {
-        let source = io::Error::from(io::ErrorKind::NotFound);
-        return Err(store::StoreError::io("create a file in", above, source).into());
-    }
-    let mut set = Staging::new(above)?;
+    let place = store::single(path)?;
+    let mut set = Staging::beside(&place)?;
     set.add(TWIN_FILE, text(twin, run).as_bytes())?;
-    Ok(set.publish(TWIN_FILE, path)?)
+    Ok(set.publish(TWIN_FILE, &place)?)
 }
 
 /// Returns the first line of a kept twin: the fit and the checksum of the record.

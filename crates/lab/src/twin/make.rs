@@ -48,6 +48,8 @@ pub fn twin(
     let fitting = Fitting {
         bench: &bench.sparse(),
         goals: &goals,
+        recorded: &recorded,
+        link: draft::wire(&seen).is_some(),
         interrupted,
         evaluations: AtomicU64::new(0),
     };

@@ -8,6 +8,7 @@
 
 mod bench;
 mod campaign;
+mod direct;
 mod draft;
 mod error;
 mod figures;

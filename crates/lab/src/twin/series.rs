@@ -19,3 +19,5 @@ pub(super) const FUA: Series = Series::new("fua");
 pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
 pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
 pub(super) const READ_COOL: Series = Series::new("read_cool");
+pub(super) const READ_FAST: Series = Series::new("read_in_cache");
+pub(super) const READ_FULL: Series = Series::new("read_when_full");

@@ -1,6 +1,7 @@
 //! The limit of operations per second that a cloud or a hypervisor sets in front of a volume.
 
 mod law;
+mod longer;
 mod measure;
 pub(crate) mod robust;
 

@@ -14,6 +14,8 @@ use range::{IDLE_MAX, STEP_MAX, at_most, within};
 /// Minimum mean interval and maximum mean length of pieces of background work.
 const BACKGROUND_INTERVAL_MIN: Dur = Dur::ms(1);
 const BACKGROUND_DURATION_MAX: Dur = Dur::ms(1000);
+/// Maximum distance of read-ahead.
+const AHEAD_MAX: Bytes = Bytes::mib(64);
 
 impl Spec {
     /// Checks whether this drive can be built.
@@ -23,12 +25,13 @@ impl Spec {
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_host()?;
         self.check_flash()?;
+        // The number of blocks depends on the bad ones.
+        self.check_faults()?;
         self.check_fast_cache()?;
         self.check_mapping()?;
         self.check_parity()?;
         self.check_zones()?;
         self.check_gc()?;
-        self.check_faults()?;
         self.check_compression()?;
         self.check_thermal()?;
         self.check_buffers()?;
@@ -180,6 +183,23 @@ impl Spec {
             want(room, "read_buffer.capacity", buffer.capacity, || {
                 format!("a multiple of the line of {}, at most 16GiB", buffer.line)
             })?;
+            if let Some(prefetch) = &buffer.prefetch {
+                // Without a stream each read would fetch as much.
+                let streams = prefetch.after > 0;
+                want(
+                    streams,
+                    "read_buffer.prefetch.after",
+                    prefetch.after,
+                    || "at least 1".into(),
+                )?;
+                let depth = prefetch.depth;
+                want(
+                    depth <= AHEAD_MAX,
+                    "read_buffer.prefetch.depth",
+                    depth,
+                    || format!("at most {AHEAD_MAX}"),
+                )?;
+            }
         }
         if let Some(buffer) = &self.write_buffer {
             let least = self.host.logical_block.0;

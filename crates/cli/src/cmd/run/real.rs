@@ -23,6 +23,7 @@ pub(super) fn open(args: &RunArgs, name: &TargetName, plan: &Plan) -> Result<Ope
         keep_data: wants.data,
         depth: Some(queue::real_depth(&args.queue)),
         seed: plan.seed,
+        limit: None,
     };
     let mut opened = name.open(on, &options)?;
     check(plan, opened.device.info())?;

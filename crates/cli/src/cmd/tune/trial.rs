@@ -143,6 +143,7 @@ fn open(args: &TuneArgs, path: &Path, plan: &Plan) -> Result<Opened, Failure> {
         keep_data: wants.data,
         depth: Some(QueueDepth::Drive),
         seed: plan.seed,
+        limit: None,
     };
     let mut opened = name.open(&plan.target, &options)?;
     check(plan, opened.device.info())?;

@@ -29,7 +29,8 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let flash = f64::from(good * geometry.groups) * f64::from(geometry.units_per_cblock);
     let all = flash / f64::from(geometry.logical_units) - 1.0;
     let named = (spec.mapping.over_provisioning_percent / 100.0).min(all);
-    let (low, high) = (named / POLICIES, all * POLICIES);
+    let spare = (named - map(spec, &geometry)).max(0.0);
+    let (low, high) = (spare / POLICIES, all * POLICIES);
     let right = vec![Right::Between(Value::Ratio(low), Value::Ratio(high))];
     let undisturbed = spec.mapping.kind == MappingKind::Page
         && spec.gc.separate != Separation::HotCold
@@ -45,6 +46,15 @@ pub(super) fn truth(spec: &Spec) -> Truth {
             "collection is hidden, disturbed or uneven",
         ),
     }
+}
+
+/// Returns the flash that the map takes, as a ratio of the capacity.
+fn map(spec: &Spec, geometry: &Geometry) -> f64 {
+    let each = match spec.mapping.partial_program {
+        true => 1,
+        false => geometry.units_per_cpage,
+    };
+    f64::from(geometry.map_units) * f64::from(each) / f64::from(geometry.logical_units)
 }
 
 /// Returns true if flash alone sets the speed of writes, even without collection.

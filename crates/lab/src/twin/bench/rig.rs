@@ -142,7 +142,8 @@ impl Rig {
         self.together(&[ask], 1)
     }
 
-    fn together(&mut self, asks: &[Ask], depth: usize) -> f64 {
+    /// Returns the time of a loop, in nanoseconds.
+    pub(in crate::twin) fn together(&mut self, asks: &[Ask], depth: usize) -> f64 {
         let began = self.drive.now();
         let served = self.serve(asks, depth);
         let last = served.iter().map(|one| one.to).max().unwrap_or(began);

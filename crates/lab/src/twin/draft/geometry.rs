@@ -17,6 +17,8 @@ const PAGE_MAX: u64 = 1 << 20;
 /// The blocks that a die should have: enough for collection to choose from.
 const BLOCKS_OF_DIE: u64 = 160;
 const PAGES: std::ops::RangeInclusive<u64> = 16..=512;
+/// Fewer pages than this are no block that was reclaimed: the number of dies or the page is another.
+const RECLAIMED_MIN: u64 = 16;
 /// The bytes of an entry of a map in flash.
 const ENTRY: u64 = 8;
 /// The dies that share a channel at least where the number of channels is not known.
@@ -217,6 +219,14 @@ fn channels(dies: u64) -> u64 {
 fn pages(seen: &Seen<'_>, whole: u64, page: u64, dies: u64, assumed: &mut Assumptions) -> u64 {
     let known = bytes(seen, Parameter::ClusteredBlock).map(|block| block / page);
     if let Some(pages) = known.filter(|pages| (1..=16_384).contains(pages)) {
+        return pages;
+    }
+    // A drive that stripes over all dies is overwritten by whole stripes of blocks.
+    let reclaimed = bytes(seen, Parameter::ReclaimUnit).map(|unit| {
+        let pages = unit as f64 / (page * dies) as f64;
+        pages.round() as u64
+    });
+    if let Some(pages) = reclaimed.filter(|pages| (RECLAIMED_MIN..=16_384).contains(pages)) {
         return pages;
     }
     let wanted = (whole / page / dies / BLOCKS_OF_DIE).clamp(*PAGES.start(), *PAGES.end());

@@ -8,7 +8,7 @@ mod parts;
 mod times;
 
 pub(super) use geometry::{Arrangement, arrangements};
-pub(super) use parts::{dur, rate};
+pub(super) use parts::{dur, rate, wire};
 
 use super::error::TwinError;
 use super::seen::Seen;

@@ -1,11 +1,11 @@
 //! What the parts of a draft share: the list of assumptions, the rate of the link, and quantities.
 
-use crate::twin::seen::Seen;
+use crate::twin::seen::{Seen, deviation};
 use crate::twin::series;
 use fathom_base::{Dur, Rate};
 use fathom_probe::Parameter;
 use fathom_report::twin::Assumed;
-use fathom_stats::location::quantile;
+use fathom_stats::location::{median, quantile};
 use std::fmt::Display;
 
 /// The assumptions, in the order in which they are made.
@@ -20,6 +20,27 @@ impl Assumptions {
             why: why.into(),
         });
     }
+}
+
+/// The length of a small write, in bytes, if the logical block is not longer.
+const SMALL: u64 = 4096;
+/// A rate of the link that is below this share of the highest one that was seen is none: memory delays writes.
+const PLAUSIBLE: f64 = 0.9;
+/// The largest standard error of a known rate, as a share of it.
+const EXACT: f64 = 0.04;
+
+/// Returns the rate of the link, in bytes per second, if small writes tell it: they go into memory, and take longer than a
+/// flush of nothing by their transfer.
+pub(in crate::twin) fn wire(seen: &Seen<'_>) -> Option<f64> {
+    let of = |series| seen.times(Parameter::Flush, series, None);
+    let (writes, clean) = (of(series::PLAIN), of(series::CLEAN));
+    let took = median(&writes)? - median(&clean)?;
+    let error = |times: &[f64]| Some(deviation(times)? / (times.len() as f64).sqrt());
+    let error = error(&writes)?.hypot(error(&clean)?);
+    let block = u64::from(seen.record.meta.target.logical_block_bytes).max(1);
+    let rate = SMALL.next_multiple_of(block) as f64 / took * 1e9;
+    let least = PLAUSIBLE * link(seen).unwrap_or(0.0);
+    (took > 0.0 && error < EXACT * took && rate > least).then_some(rate)
 }
 
 /// Returns the highest rate of long reads or writes.

@@ -1,7 +1,7 @@
 //! Start values of the times: differences of medians. The fit improves them.
 
 use super::geometry::Layout;
-use super::parts::{Assumptions, dur, link, rate};
+use super::parts::{Assumptions, dur, link, rate, wire};
 use crate::twin::seen::{Seen, deviation};
 use crate::twin::series;
 use fathom_base::{Bytes, Dur};
@@ -59,7 +59,7 @@ impl Lone {
 
 pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions) -> Times {
     let block = f64::from(seen.record.meta.target.logical_block_bytes.max(512));
-    let link = link(seen).unwrap_or_else(|| {
+    let link = wire(seen).or_else(|| link(seen)).unwrap_or_else(|| {
         assumed.add("host.bandwidth", "3GB/s", "no long read or write was timed");
         LINK
     });
@@ -72,10 +72,12 @@ pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions)
         );
         0.1 * lone.data.unwrap_or(READ_NS)
     });
-    let wire = block / link * 1e9;
+    let transfer = block / link * 1e9;
     let overhead = match lone.two {
-        Some(two) => (two - nothing).max(wire).min(nothing - wire),
-        None => 0.3 * (nothing - wire),
+        Some(two) => (two - nothing).max(transfer).min(nothing - transfer),
+        // One command at a time: which part of it is whose makes no difference.
+        None if seen.record.meta.target.queue_depth <= 1 => nothing - transfer,
+        None => 0.3 * (nothing - transfer),
     };
     let overhead = overhead.max(200.0);
     let flash = lone.data.map_or(READ_NS, |data| data - nothing).max(1000.0);
@@ -95,14 +97,14 @@ pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions)
         "an erase hides behind what it makes room for",
     );
     Times {
-        latency: (nothing - wire - overhead).max(0.0),
+        latency: (nothing - transfer - overhead).max(0.0),
         overhead,
         link,
         read,
         bus,
         program,
         erase: ERASE_NS,
-        fast_read: fast_read(seen, flash).min(read),
+        fast_read: fast_read(seen, flash, read).min(read),
         fast_program: fast_program(seen, layout, bus)
             .unwrap_or(program / 5.0)
             .min(program),
@@ -161,8 +163,17 @@ fn fast_program(seen: &Seen<'_>, layout: &Layout, bus: f64) -> Option<f64> {
     Some((layout.dies as f64 * page / fast * 1e9 - page / bus * 1e9).max(20_000.0))
 }
 
-/// Returns the time of a read in the fast cache: that of the fastest reads.
-fn fast_read(seen: &Seen<'_>, flash: f64) -> f64 {
+/// Returns the time of a read in the fast cache: that of a native read less what reads in the cache are faster. Without such
+/// reads, that of the fastest reads.
+fn fast_read(seen: &Seen<'_>, flash: f64, read: f64) -> f64 {
+    let of = |series| seen.median(Parameter::FastCache, series);
+    let faster = of(series::READ_FULL).zip(of(series::READ_FAST));
+    if let Some(faster) = faster
+        .map(|(full, fast)| full - fast)
+        .filter(|ns| *ns > 0.0)
+    {
+        return (read - faster).max(5_000.0);
+    }
     let reads = seen.times(Parameter::Parallelism, series::SOLO, None);
     let nothing = seen.median(Parameter::Parallelism, series::NOTHING);
     match (quantile(&reads, 0.02), nothing) {

@@ -93,7 +93,9 @@ impl Pair<'_> {
 /// and of one that does not shrink, where the drive shows them.
 pub(super) fn shrinks(pairs: [Pair<'_>; 2], media: Option<[f64; 2]>) -> Shrinks {
     let [long, small] = pairs.map(Pair::decide);
-    let faster = [long, small].contains(&Decision::Less);
+    // What shrinks is not slower in one of the two ways.
+    let faster =
+        [long, small].contains(&Decision::Less) && ![long, small].contains(&Decision::Greater);
     let same = matches!(long, Decision::NotDifferent | Decision::Greater);
     match media {
         Some([content, unique]) if content <= MEDIA.0 && unique >= MEDIA.1 => Shrinks::Yes,

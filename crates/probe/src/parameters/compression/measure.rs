@@ -17,8 +17,19 @@ const SMALL: u64 = 4096;
 const LEAD: [u64; 2] = [0, 32 << 20];
 /// The small writes of a sample.
 const WRITES: u64 = 64;
-/// The rounds of a batch, and the batches at each level.
-const ROUNDS: u32 = 6;
+/// The orders of the contents: each comes as often first, second and third, and as often after each other one. A drive that
+/// merges blocks makes one write in a round pay for what was written before it, and an order that is only drawn gives that
+/// place to one content more often than to another.
+const ORDERS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
+/// The rounds of a batch, one for each order, and the batches at each level.
+const ROUNDS: u32 = ORDERS.len() as u32;
 const BATCHES: [u32; 2] = [2, 5];
 /// The bytes of each content that are written between two looks at the drive's own log, at each level.
 const LOGGED: [u64; 2] = [32 << 20, 64 << 20];
@@ -100,12 +111,12 @@ impl Lengths {
 pub(super) fn batch(session: &mut Session<'_>, lengths: Lengths, number: u32) -> Result<(), Stop> {
     let space = session.space();
     session.step(PARAMETER, &format!("rounds {number}"), |io| {
-        for round in 0..ROUNDS {
+        let mut orders = ORDERS;
+        io.rng.shuffle(&mut orders);
+        for (order, round) in orders.into_iter().zip(0..) {
             let areas = areas(io, &space, lengths.area());
-            let mut arms = ARMS;
-            io.rng.shuffle(&mut arms);
-            for (arm, area) in arms.iter().zip(areas) {
-                make(io, *arm, lengths, area, number * ROUNDS + round)?;
+            for (arm, area) in order.map(|arm| ARMS[arm]).into_iter().zip(areas) {
+                make(io, arm, lengths, area, number * ROUNDS + round)?;
             }
             for area in areas {
                 io.fill_sequential(area..area + lengths.area())?;

@@ -54,8 +54,11 @@ fn decided(record: &Record) -> [Shrinks; 2] {
     })
 }
 
+/// Zeros are repeated bytes as well: a drive that stores the same 4 KiB once, or packs them, does so with zeros.
+const IMPOSSIBLE: [Shrinks; 2] = [Shrinks::Yes, Shrinks::No];
+
 fn settled(decided: [Shrinks; 2]) -> bool {
-    !decided.contains(&Shrinks::Undecided)
+    !decided.contains(&Shrinks::Undecided) && decided != IMPOSSIBLE
 }
 
 fn answer(decided: [Shrinks; 2], told: &str) -> Estimate {
@@ -68,7 +71,10 @@ fn answer(decided: [Shrinks; 2], told: &str) -> Estimate {
             "one content is written faster, but the drive's own log counts as many bytes for it: {told}"
         )),
         [Shrinks::Yes, Shrinks::Yes] => word("repeats", "zeros and repeated bytes"),
-        [Shrinks::Yes, Shrinks::No] => word("repeats", "repeated bytes"),
+        IMPOSSIBLE => Estimate::inconclusive(format!(
+            "repeated bytes seem to cost less, but zeros, which repeat as well, do not: something other than the content makes \
+             the difference: {told}"
+        )),
         [Shrinks::No, Shrinks::Yes] => word("zeros", "zeros"),
         [Shrinks::No, Shrinks::No] => Estimate::absent(format!(
             "zeros and repeated bytes cost as much as bytes that occur nowhere else: {told}"
@@ -170,7 +176,14 @@ mod tests {
         assert_eq!(word([No, Yes]), "zeros");
         assert_eq!(word([Yes, Yes]), "repeats");
         assert_eq!(answer([No, No], "").verdict, Verdict::Absent);
-        for open in [[Contradicted, Yes], [Undecided, Yes], [No, Undecided]] {
+        // Zeros repeat as well.
+        let open = [
+            [Contradicted, Yes],
+            [Undecided, Yes],
+            [No, Undecided],
+            [Yes, No],
+        ];
+        for open in open {
             assert_eq!(answer(open, "").verdict, Verdict::Inconclusive);
         }
     }

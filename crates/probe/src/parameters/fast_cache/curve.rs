@@ -2,6 +2,7 @@
 
 use fathom_stats::levels::levels;
 use fathom_stats::location::median;
+use std::ops::Range;
 
 /// A level has at least so many pieces, and a fill at most so many levels: the cache, direct writes, folding, and one more.
 const PIECES_MIN: usize = 4;
@@ -67,6 +68,23 @@ fn thinned(pieces: &[Piece]) -> Vec<Piece> {
     pieces.chunks(each).map(sum).collect()
 }
 
+/// Splits a range of points where two levels fit best, by the absolute deviations from their medians. Returns the first point of
+/// the second level, and the first level. A level as short as the shortest may hold points of the next one: a cache of two
+/// pieces is no level of its own.
+fn split(logs: &[f64], range: Range<usize>) -> (usize, f64) {
+    let level = |range: Range<usize>| median(&logs[range]).unwrap_or_default();
+    let off = |range: Range<usize>| {
+        let level = level(range.clone());
+        let deviations = logs[range].iter().map(|log| (log - level).abs());
+        deviations.sum::<f64>()
+    };
+    let both = |at: &usize| off(range.start..*at) + off(*at..range.end);
+    let ends = range.start + 1..=(range.start + PIECES_MIN).min(range.end);
+    let best = ends.min_by(|a, b| both(a).total_cmp(&both(b)));
+    let at = best.unwrap_or(range.end);
+    (at, level(range.start..at))
+}
+
 /// Returns the first lasting drop of a fill from its fastest level; `None` if the fill has none. The first `memory` bytes
 /// may have gone into memory and do not count as a level.
 pub(super) fn drop(pieces: &[Piece], memory: f64) -> Option<Drop> {
@@ -88,6 +106,11 @@ pub(super) fn drop(pieces: &[Piece], memory: f64) -> Option<Drop> {
     if !below(median(&logs[at..])?) {
         return None;
     }
+    let last = &found[top];
+    let (at, fastest) = match at - skipped - last.from {
+        PIECES_MIN => split(&logs, skipped + last.from..skipped + slower.to),
+        _ => (at, fastest),
+    };
     let time = |log: f64| (-log).exp();
     let (fast_time, slow_time) = (time(fastest), time(slower.value));
     let left = |(i, point): (usize, &Piece)| {
@@ -175,6 +198,23 @@ mod tests {
             assert!((found.bytes - size).abs() <= 0.5 * MIB, "{size} {found:?}");
             assert!(found.low <= size && size <= found.high, "{size} {found:?}");
             assert!((found.fast / 2e9 - 1.0).abs() < 0.05 && (found.slow / 5e8 - 1.0).abs() < 0.05);
+        }
+    }
+
+    #[test]
+    fn a_cache_of_two_pieces_ends_where_it_does() {
+        for seed in 0..50 {
+            let size = (1.6 + seed as f64 * 0.1) * MIB;
+            let pieces = fill(&[(size, 8e8), (190.0 * MIB, 1.5e8)], 0.02, seed);
+            // Half of a level of four pieces at least must be fast.
+            let Some(found) = drop(&pieces, 0.0) else {
+                assert!(size < 2.2 * MIB, "{size}");
+                continue;
+            };
+            assert!((found.bytes - size).abs() <= 0.3 * MIB, "{size} {found:?}");
+            assert!(found.low <= size && size <= found.high, "{size} {found:?}");
+            // The first piece is all fast.
+            assert!(found.fast > 6e8, "{size} {found:?}");
         }
     }
 

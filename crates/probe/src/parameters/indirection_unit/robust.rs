@@ -172,7 +172,7 @@ impl Probe for IndirectionUnit {
         };
         let by_log = media::shown(record);
         let timed = first.as_ref().or(second.as_ref()).map(|found| found.bytes);
-        let Some(bytes) = timed.or(by_log.map(|(bytes, _)| bytes)) else {
+        let Some(bytes) = timed.or(by_log) else {
             return nameless(record);
         };
         if let Some(why) = contradiction(bytes, others) {
@@ -181,7 +181,7 @@ impl Probe for IndirectionUnit {
         let named = match (first, second, by_log) {
             (Some(found), _, _) => named_by_latency(record, &found),
             (None, Some(found), _) => named_by_throughput(&found),
-            (None, None, Some((bytes, _))) => named_by_log(record, bytes),
+            (None, None, Some(bytes)) => named_by_log(record, bytes),
             (None, None, None) => nameless(record),
         };
         with_log(named, bytes, media::logged(record, bytes))
@@ -211,7 +211,7 @@ fn timed(session: &mut Session<'_>) -> Result<Option<u64>, Stop> {
     }
     // The log shows what streams must be long for, in memory that takes many writes.
     media::look(session)?;
-    if let Some((unit, _)) = media::shown(session.record()) {
+    if let Some(unit) = media::shown(session.record()) {
         let longest = By::Throughput(stream::longest(&session.space()));
         confirm::look(session, longest, unit)?;
         return Ok(Some(unit));
@@ -252,11 +252,11 @@ fn with_log(named: Estimate, bytes: u64, logged: Option<Logged>) -> Estimate {
             "times show a unit of {}, but the drive's log does not: shifted by half, writes of it take {:.2} times as many \
              bytes of the media, and writes of twice the length {:.2} times",
             size(bytes),
-            logged.one,
-            logged.two
+            logged.one(),
+            logged.two()
         ));
     }
     named
-        .figure("media_shifted_ratio", logged.one)
-        .figure("media_shifted_double_ratio", logged.two)
+        .figure("media_shifted_ratio", logged.one())
+        .figure("media_shifted_double_ratio", logged.two())
 }

@@ -12,7 +12,7 @@ use crate::robust::blank::{NOTHING, NOTHING_PAIR};
 use crate::robust::pace;
 use crate::{Parameter, Record, Sample, Series};
 use fathom_base::Rng;
-use fathom_stats::location::{median, quantile};
+use fathom_stats::location::{mean, median, quantile};
 use std::collections::BTreeMap;
 
 /// The simulated pairs, and the random stream that makes them.
@@ -22,6 +22,9 @@ const STREAM: u64 = 0x7061_6972;
 const POWER_MIN: f64 = 0.35;
 /// The ratio of a second read to a first one below which something of the first was kept.
 const KEPT: f64 = 0.93;
+/// The pairs of a block, and the standard deviations by which blocks differ more than by chance.
+const BLOCK: usize = 250;
+const CHANCE: f64 = 3.0;
 /// The least time of the flash, as a share of the time of a read.
 const FLASH_MIN: f64 = 0.08;
 
@@ -44,6 +47,8 @@ pub(crate) struct Pairs {
     /// The shares of pairs above it: of those that do not collide, and of those that do.
     free: f64,
     collided: f64,
+    /// The number of lone reads that tell these shares.
+    lone: f64,
     /// The share of lone reads that memory answers.
     pub(crate) memory: f64,
 }
@@ -194,6 +199,7 @@ pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
         threshold: solo + (flash + shared) / 2.0,
         free: 0.0,
         collided: 1.0,
+        lone: solos.len() as f64,
         memory,
     };
     let known = known.simulated(record.meta.seed, &solos, nothing, near);
@@ -239,15 +245,98 @@ impl Pairs {
         // Agresti and Coull 1998: never without an error.
         let smooth = (above + 2.0) / (count + 4.0);
         let power = self.collided - self.free;
-        let of_simulated = self.free * (1.0 - self.free) / SIMULATED as f64;
-        let error = (smooth * (1.0 - smooth) / (count + 4.0) + of_simulated).sqrt();
+        // A pair is above the threshold if one of its two reads is: its share has twice the variance of that of lone reads.
+        let of_lone = 2.0 * self.free * (1.0 - self.free) / self.lone.max(1.0);
+        let error = (smooth * (1.0 - smooth) / (count + 4.0) + of_lone).sqrt();
         Some(((seen - self.free) / power, error / power))
+    }
+
+    /// Returns the standard deviation of the share over time, from blocks of pairs in the order of their reads (DerSimonian and
+    /// Laird, "Meta-analysis in clinical trials", Controlled Clinical Trials 7(3), 1986). Zero if the blocks differ no more
+    /// than chance lets them: on a drive that nothing disturbs.
+    fn drift(&self, times: &[f64]) -> f64 {
+        let shares = times
+            .chunks_exact(BLOCK)
+            .filter_map(|block| self.share(block));
+        let (shares, errors): (Vec<f64>, Vec<f64>) = shares.unzip();
+        let (Some(middle), Some(error)) = (mean(&shares), mean(&errors)) else {
+            return 0.0;
+        };
+        let degrees = shares.len() as f64 - 1.0;
+        let squares: f64 = shares.iter().map(|s| ((s - middle) / error).powi(2)).sum();
+        // The mean and the standard deviation of chi-square.
+        match squares > degrees + CHANCE * (2.0 * degrees).sqrt() {
+            true => (squares / degrees - 1.0).sqrt() * error,
+            false => 0.0,
+        }
     }
 }
 
-/// Returns the share of random pairs that collided, its error, and their number.
+/// Returns the share of random pairs that collided, its error, and their number. The error has what the share changes over
+/// time, so that the interval also covers what another run would find.
 pub(crate) fn random(record: &Record, of: Parameter, pairs: &Pairs) -> Option<(f64, f64, usize)> {
     let times = times(record, of, PAIR);
     let (share, error) = pairs.share(&times)?;
-    Some((share, error, times.len()))
+    Some((share, error.hypot(pairs.drift(&times)), times.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, Pairs};
+    use fathom_base::Rng;
+
+    const KNOWN: Pairs = Pairs {
+        solo: 100.0,
+        flash: 50.0,
+        host: 1.0,
+        threshold: 125.0,
+        free: 0.0,
+        collided: 1.0,
+        lone: 2000.0,
+        memory: 0.0,
+    };
+
+    /// Returns the times of pairs of which a share collides, block by block.
+    fn times(shares: &[f64], rng: &mut Rng) -> Vec<f64> {
+        let share = |share: &f64| [*share; BLOCK];
+        let all = shares.iter().flat_map(share);
+        all.map(|share| if rng.chance(share) { 150.0 } else { 101.0 })
+            .collect()
+    }
+
+    #[test]
+    fn chance_alone_is_no_drift() {
+        let mut rng = Rng::new(5, 3);
+        let drifts = (0..200).filter(|_| KNOWN.drift(&times(&[0.1; 12], &mut rng)) > 0.0);
+        assert!(drifts.count() <= 6);
+    }
+
+    #[test]
+    fn a_share_that_changes_over_time_widens_the_interval() {
+        let mut rng = Rng::new(6, 3);
+        // A fifth of the time one in four waits, as on a drive that others use, and one in twelve else.
+        for _ in 0..50 {
+            let mut shares = [1.0 / 12.0; 20];
+            shares[3..7].fill(1.0 / 4.0);
+            let drift = KNOWN.drift(&times(&shares, &mut rng));
+            // The standard deviation of the shares themselves is 0.067.
+            assert!((0.045..0.09).contains(&drift), "{drift}");
+        }
+    }
+
+    #[test]
+    fn few_lone_reads_tell_the_shares_no_better_than_few_pairs() {
+        let noisy = |lone| Pairs {
+            free: 0.2,
+            lone,
+            ..KNOWN
+        };
+        let mut rng = Rng::new(7, 3);
+        let times = times(&[0.3; 8], &mut rng);
+        let error = |lone| noisy(lone).share(&times).unwrap().1;
+        // The share of pairs: 0.3 * 0.7 / 2000; of lone reads: 2 * 0.2 * 0.8 / 1000. The difference to be seen is 1.0 - 0.2.
+        let expected = (0.21f64 / 2000.0 + 0.32 / 1000.0).sqrt() / 0.8;
+        assert!((error(1000.0) / expected - 1.0).abs() < 0.05);
+        assert!(error(1000.0) > 1.9 * error(1e9));
+    }
 }

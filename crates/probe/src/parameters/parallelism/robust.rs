@@ -2,7 +2,8 @@
 //!
 //! Of two reads at random places, the second waits for the first if both lie on one die. On `n` dies that are used alike a
 //! share of 1/n of the pairs collides, whatever the layout: neither dynamic allocation nor hashing nor random overwrites
-//! hide it. Pairs are read until the number is known to a tenth.
+//! hide it. Pairs are read until the number is known to a tenth, in rounds that are spread over time: what the share of
+//! collisions changes between them, because others use the drive as well, counts as an error.
 //!
 //! The second signal is what a collision costs: the slow pairs must be slower by the time of the flash, which is known from
 //! reads of nothing. Where the controller or the link takes as long for each read as the flash, no two reads meet there, and
@@ -97,9 +98,15 @@ fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
         pace,
     };
     for round in 0..take::rounds(session.space().level) {
+        if (1..take::ROUNDS_MIN).contains(&round) {
+            take::apart(session, &manner, round)?;
+        }
         take::round(session, &manner, round)?;
         let known = match pairs(session.record(), PARAMETER) {
-            Ok(pairs) => number(session.record(), &pairs).is_some_and(|n| settled(&n)),
+            Ok(pairs) => {
+                round + 1 >= take::ROUNDS_MIN
+                    && number(session.record(), &pairs).is_some_and(|n| settled(&n))
+            }
             // Further pairs do not help.
             Err(_) => round > 0,
         };

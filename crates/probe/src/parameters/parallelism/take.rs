@@ -3,6 +3,7 @@
 use crate::robust::blank::{self, pair};
 use crate::robust::pace::Pace;
 use crate::{Ask, Io, Level, Parameter, Series, Session, Space, Stop};
+use fathom_base::Dur;
 use std::ops::Range;
 
 /// A read at a random place, alone.
@@ -26,6 +27,9 @@ const ROUND: u32 = 1000;
 const LONG_EVERY: u32 = 4;
 /// The most rounds, and the time on the drive's clock after which no further one begins; ten times as much with pauses.
 const ROUNDS: [u32; 2] = [12, 60];
+/// The least rounds, and the pause before each but the first: other programs that use the drive come and go.
+pub(crate) const ROUNDS_MIN: u32 = 3;
+const APART: Dur = Dur::ms(2_000);
 const SLOW_NS: u64 = 60_000_000_000;
 const ROUND_NAME: &str = "pairs, round ";
 /// The pairs of a place and one below it, for each distance, and the longest distance, in bytes.
@@ -177,6 +181,12 @@ fn both(io: &mut Io<'_>, manner: &Manner, places: [u64; 2], kind: Kind) -> Resul
     let block = u64::from(io.info().logical_block_bytes).max(1);
     manner.before(io, &places, block)?;
     pair(io, places, block, kind.series, kind.x, kind.rep)
+}
+
+/// Pauses before a round, so that the rounds are spread over time.
+pub(crate) fn apart(session: &mut Session<'_>, manner: &Manner, round: u32) -> Result<(), Stop> {
+    let name = manner.pace.name(&format!("pause before round {round}"));
+    session.step(manner.of, &name, |io| io.idle(APART))
 }
 
 /// Returns true if the rounds have taken long.

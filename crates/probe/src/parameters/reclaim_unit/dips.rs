@@ -10,7 +10,7 @@ use crate::session::Ask;
 use crate::{Io, Parameter, Record, Session, Space, Stop};
 use fathom_base::Time;
 use fathom_stats::location;
-use fathom_stats::period::period;
+use fathom_stats::period::{correlation_at, period};
 use std::ops::Range;
 
 pub(super) const PARAMETER: Parameter = Parameter::ReclaimUnit;
@@ -31,8 +31,14 @@ const PIECES_MIN: usize = 64;
 const WAIT_NS: f64 = 1e6;
 /// The relative difference within which two periods, or a period and a multiple of another one, are the same.
 const NEAR: f64 = 0.03;
-/// The share of a period's wait that one of its parts must have.
+/// The least autocorrelation of a period. Where a unit is filled in two groups of dies, one after the other, or where the drive's
+/// memory waits at even distances as well, the distance between the dips of one unit has about half of the period's.
+const STRONG: f64 = 0.6;
+/// The share of a period's wait, and of its autocorrelation, that one of its parts must have.
 const SHARE: f64 = 0.75;
+/// The share of the autocorrelation of a period of short pieces that a part of it must have there. Long pieces do not tell
+/// even distances from almost even ones, of which a part has half of it, and more where the distances vary.
+const EVEN: f64 = 0.75;
 /// The relative error beside that of the lag: what the drive writes of its own between the data of the host.
 const BESIDE: f64 = 0.006;
 
@@ -49,6 +55,23 @@ pub(super) struct Dips {
     pub(super) share: f64,
     /// The time that the dips of a period take, in nanoseconds.
     pub(super) wait_ns: f64,
+    /// The autocorrelation at this distance, up to 1.
+    pub(super) correlation: f64,
+}
+
+/// The times of pieces of one length.
+struct Level {
+    /// The length in bytes.
+    len: f64,
+    times: Vec<f64>,
+}
+
+/// What pieces of one length show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Reading {
+    /// The length in bytes.
+    len: f64,
+    dips: Dips,
 }
 
 /// The pieces of a stream over the region.
@@ -133,54 +156,138 @@ pub(super) fn ns_per_byte(record: &Record) -> Option<f64> {
     (bytes > 0).then_some(ns as f64 / bytes as f64)
 }
 
-/// Returns the period of the dips with the longest wait; of several that wait for the same share of the time, the shortest.
+/// Returns the period of the dips.
 pub(super) fn dips(record: &Record) -> Option<Dips> {
-    let all: Vec<Dips> = all(record)
-        .into_iter()
-        .filter(|dips| dips.wait_ns >= WAIT_NS)
-        .collect();
-    let longest = all.iter().max_by(|a, b| a.wait_ns.total_cmp(&b.wait_ns))?;
-    let part = |dips: &&Dips| {
-        let times = longest.bytes / dips.bytes;
-        (times - times.round()).abs() <= NEAR * times && dips.share >= SHARE * longest.share
-    };
-    // Of periods of the same length, the one that is known best.
-    let shortest = (all.iter().filter(part)).min_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
-    let same = |dips: &&Dips| (dips.bytes / shortest.bytes - 1.0).abs() <= NEAR;
-    let width = |dips: &Dips| dips.high - dips.low;
-    (all.iter().filter(same))
-        .min_by(|a, b| width(a).total_cmp(&width(b)))
-        .copied()
+    let levels = levels(record);
+    let readings: Vec<Reading> = levels.iter().filter_map(reading).collect();
+    chosen(&readings, |len, bytes| {
+        let level = levels.iter().find(|level| level.len == len)?;
+        correlation_at(&level.times, bytes / len)
+    })
 }
 
-/// Returns the periods at every length of the pieces.
-fn all(record: &Record) -> Vec<Dips> {
+/// Returns the period with the longest wait; of several that wait for the same share of the time, and that come again as
+/// regularly, the shortest. `None` if its distances may be uneven: dips of several groups of dies in one unit look the same. `correlation` is that of pieces of a length, at a distance in bytes.
+fn chosen(all: &[Reading], correlation: impl Fn(f64, f64) -> Option<f64>) -> Option<Dips> {
+    let all: Vec<Reading> = (all.iter().copied())
+        .filter(|one| one.dips.wait_ns >= WAIT_NS && one.dips.correlation >= STRONG)
+        .collect();
+    let longest = (all.iter()).max_by(|a, b| a.dips.wait_ns.total_cmp(&b.dips.wait_ns))?;
+    let part = |one: &&Reading| {
+        is_multiple(longest.dips.bytes, one.dips.bytes)
+            && one.dips.share >= SHARE * longest.dips.share
+            && one.dips.correlation >= SHARE * longest.dips.correlation
+    };
+    let parts = all.iter().filter(part);
+    let shortest = parts.min_by(|a, b| a.dips.bytes.total_cmp(&b.dips.bytes))?;
+    let finer = all.iter().filter(|whole| whole.len < shortest.len);
+    let mut wholes = finer
+        .filter(|whole| whole.dips.bytes > 1.5 * shortest.dips.bytes)
+        .filter(|whole| is_multiple(whole.dips.bytes, shortest.dips.bytes));
+    let even = wholes.all(|whole| {
+        let there = correlation(whole.len, shortest.dips.bytes);
+        there.is_some_and(|there| there >= EVEN * whole.dips.correlation)
+    });
+    if !even {
+        return None;
+    }
+    // Of periods of the same length, the one that is known best.
+    let same = |one: &&Reading| (one.dips.bytes / shortest.dips.bytes - 1.0).abs() <= NEAR;
+    let width = |one: &Reading| one.dips.high - one.dips.low;
+    (all.iter().filter(same))
+        .min_by(|a, b| width(a).total_cmp(&width(b)))
+        .map(|one| one.dips)
+}
+
+fn is_multiple(whole: f64, part: f64) -> bool {
+    let times = whole / part;
+    (times - times.round()).abs() <= NEAR * times
+}
+
+/// Returns the times of pieces of every length.
+fn levels(record: &Record) -> Vec<Level> {
     let space = Space::of(record);
     let samples = of_step(record, PARAMETER, ORDER).into_iter().flatten();
     let samples: Vec<_> = samples.collect();
-    let mut found: Vec<Dips> = Vec::new();
+    let mut levels = Vec::new();
     for (number, part) in pieces(&space).into_iter().enumerate() {
         let times = samples.iter().filter(|s| s.rep == number as u32);
         let mut times: Vec<f64> = times.map(|s| s.ns as f64).collect();
         let mut len = part.len as f64;
         while times.len() >= PIECES_MIN {
-            let mean = location::mean(&times).unwrap_or(0.0);
-            found.extend(period(&times, LEAST).map(|found| Dips {
-                bytes: len * found.values,
-                low: len * found.low - BESIDE * len * found.values,
-                high: len * found.high + BESIDE * len * found.values,
-                wait_ns: found.share * found.values * mean,
-                share: found.share,
-            }));
             let pairs = times.chunks_exact(2);
-            times = pairs.map(|pair| pair[0] + pair[1]).collect();
-            len *= 2.0;
+            let next = pairs.map(|pair| pair[0] + pair[1]).collect();
+            levels.push(Level { len, times });
+            (times, len) = (next, 2.0 * len);
         }
     }
-    found
+    levels
+}
+
+fn reading(level: &Level) -> Option<Reading> {
+    let len = level.len;
+    let mean = location::mean(&level.times)?;
+    let found = period(&level.times, LEAST)?;
+    let beside = BESIDE * len * found.values;
+    let dips = Dips {
+        bytes: len * found.values,
+        low: len * found.low - beside,
+        high: len * found.high + beside,
+        wait_ns: found.share * found.values * mean,
+        share: found.share,
+        correlation: found.correlation,
+    };
+    Some(Reading { len, dips })
 }
 
 /// The bytes that [`measure`] writes.
 pub(super) fn bound(space: &Space) -> u64 {
     2 * space.bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: f64 = 1_048_576.0;
+
+    fn one(len_mib: f64, mib: f64, wait_ms: f64, correlation: f64) -> Reading {
+        let bytes = mib * MIB;
+        let dips = Dips {
+            bytes,
+            low: 0.99 * bytes,
+            high: 1.01 * bytes,
+            share: 0.1 * wait_ms / mib,
+            wait_ns: wait_ms * 1e6,
+            correlation,
+        };
+        let len = len_mib * MIB;
+        Reading { len, dips }
+    }
+
+    fn chosen_mib(all: &[Reading], there: f64) -> Option<f64> {
+        chosen(all, |_, _| Some(there)).map(|dips| (dips.bytes / MIB).round())
+    }
+
+    #[test]
+    fn the_distance_of_two_dips_of_one_unit_is_no_period() {
+        // Two groups of dies are erased a third of a unit apart, and the pieces at the end see only this distance.
+        let unit = one(0.375, 102.0, 9.0, 0.8);
+        let third = one(0.125, 34.0, 3.0, 0.42);
+        assert_eq!(chosen_mib(&[unit, third], 0.4), Some(102.0));
+        assert_eq!(chosen_mib(&[third], 0.4), None);
+        // They are erased almost half of a unit apart, which long pieces do not see.
+        let half = one(3.0, 51.0, 4.5, 0.9);
+        assert_eq!(chosen_mib(&[unit, half], 0.4), None);
+        // The distances vary, so that short pieces prefer some multiple.
+        assert_eq!(chosen_mib(&[unit, half], 0.7), Some(51.0));
+    }
+
+    #[test]
+    fn what_waits_for_less_than_an_erase_is_no_unit() {
+        let memory = one(0.375, 6.4, 0.65, 0.9);
+        let unit = one(6.0, 92.0, 2.3, 0.8);
+        assert_eq!(chosen_mib(&[memory, unit], 0.9), Some(92.0));
+        assert_eq!(chosen_mib(&[memory], 0.9), None);
+    }
 }

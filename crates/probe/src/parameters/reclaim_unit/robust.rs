@@ -221,6 +221,7 @@ mod tests {
             high: 1.01 * bytes,
             share: 0.1,
             wait_ns: 5e6,
+            correlation: 0.9,
         }
     }
 
