@@ -55,6 +55,9 @@ pub(crate) struct Watch {
     expected_bytes: u64,
     /// Bytes that were written before, by the run that this one resumes.
     before_bytes: Option<u64>,
+    /// The time that the budget leaves for the run; `None` without one, and for a modelled drive, whose clock is not the
+    /// user's.
+    time_left: Option<Duration>,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -73,12 +76,18 @@ impl Watch {
             now: None,
             expected_bytes,
             before_bytes: None,
+            time_left: None,
             checkpoint: checkpoint.map(|dir| Checkpoint {
                 dir,
                 written: clock(),
                 failed: None,
             }),
         }
+    }
+
+    /// Shows no more time left than a budget allows.
+    pub(crate) fn within(self, time_left: Option<Duration>) -> Self {
+        Self { time_left, ..self }
     }
 
     /// Ends the display and returns the error of a checkpoint, which has stopped the run.
@@ -93,6 +102,7 @@ impl Watch {
             elapsed: self.display.elapsed(),
             written: progress.bytes_written - before.min(progress.bytes_written),
             total: progress.bytes_written,
+            allowed: self.time_left,
         };
         let left = left.words(self.expected_bytes, progress.bound_bytes);
         format!("{left}{}", written(progress))
@@ -106,20 +116,28 @@ struct Left {
     written: u64,
     /// Bytes written by the whole run, earlier parts included.
     total: u64,
+    /// The time that the budget allowed at the beginning.
+    allowed: Option<Duration>,
 }
 
 impl Left {
     /// Returns the time left, at the same bytes per second: until the expected bytes are written, and beyond them an upper
-    /// limit by the bound. Empty before the first write.
+    /// limit by the bound. Never more than the budget allows. Empty before the first write without a budget.
     fn words(&self, expected_bytes: u64, bound_bytes: u64) -> String {
         let (about, until) = match self.total < expected_bytes {
             true => ("about", expected_bytes),
             false => ("at most", bound_bytes.max(self.total)),
         };
-        if self.written == 0 {
-            return String::new();
-        }
-        let ns = self.elapsed.as_nanos() as f64 * (until - self.total) as f64 / self.written as f64;
+        let rate = self.elapsed.as_nanos() as f64 / self.written as f64;
+        let by_bytes = (self.written > 0).then_some(rate * (until - self.total) as f64);
+        let by_time = self.allowed.map(|all| all.saturating_sub(self.elapsed));
+        let by_time = by_time.map(|left| left.as_nanos() as f64);
+        let (about, ns) = match (by_bytes, by_time) {
+            (None, None) => return String::new(),
+            (Some(ns), None) => (about, ns),
+            (Some(ns), Some(most)) if ns <= most => (about, ns),
+            (_, Some(most)) => ("at most", most),
+        };
         format!("{about} {} left; ", human_duration(ns as u64))
     }
 }
@@ -171,6 +189,7 @@ mod tests {
                 elapsed,
                 written,
                 total,
+                allowed: None,
             };
             left.words(100 << 20, 1000 << 20)
         };
@@ -180,5 +199,23 @@ mod tests {
         // Half of it was written by the run that this one resumes.
         assert_eq!(words(20, 40 << 20, 80 << 20), "about 10 s left; ");
         assert_eq!(words(50, 100 << 20, 100 << 20), "at most 7 min 30 s left; ");
+    }
+
+    #[test]
+    fn the_time_left_is_no_longer_than_the_budget_allows() {
+        let words = |seconds, written| {
+            let left = Left {
+                elapsed: Duration::from_secs(seconds),
+                written,
+                total: written,
+                allowed: Some(Duration::from_secs(120)),
+            };
+            left.words(100 << 20, 1000 << 20)
+        };
+        assert_eq!(words(20, 0), "at most 1 min 40 s left; ");
+        // At this rate the bytes would take 180 s more.
+        assert_eq!(words(20, 10 << 20), "at most 1 min 40 s left; ");
+        assert_eq!(words(20, 80 << 20), "about 5.0 s left; ");
+        assert_eq!(words(130, 80 << 20), "at most 0 ns left; ");
     }
 }

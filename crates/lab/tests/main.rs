@@ -16,6 +16,7 @@ mod examples;
 mod front;
 mod fuzz;
 mod host_wait;
+mod in_front;
 mod limits;
 mod memories;
 #[path = "oracle/main.rs"]

@@ -64,8 +64,11 @@ impl RunConfig {
 /// Checks that a drive can be measured with this configuration. Writes nothing.
 ///
 /// # Errors
-/// [`RunError::Region`] and [`RunError::Small`].
+/// [`RunError::Region`], [`RunError::Small`] and [`RunError::Zoned`].
 pub fn check(config: &RunConfig, info: &DeviceInfo) -> Result<(), RunError> {
+    if info.zoned.is_some() && !(config.read_only || info.read_only) {
+        return Err(RunError::Zoned);
+    }
     let capacity_bytes = info.capacity_bytes;
     let Range { start, end } = config.region.clone().unwrap_or(0..capacity_bytes);
     let block_bytes = u64::from(info.logical_block_bytes).max(1);

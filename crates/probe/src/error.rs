@@ -38,6 +38,12 @@ pub enum RunError {
         /// The region's length, in bytes.
         bytes: u64,
     },
+    /// The drive has zones, and the run may write.
+    #[error(
+        "it is a zoned drive: its zones take writes in order only, and the probes write at any place. Nothing was written; fill \
+         the zones and measure with --read-only what reads alone show, or measure the drive file without [zones]"
+    )]
+    Zoned,
     /// The record to resume belongs to another run.
     #[error(transparent)]
     OtherRun(#[from] OtherRun),

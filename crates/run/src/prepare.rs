@@ -3,6 +3,7 @@
 use fathom_base::{BadValue, Bytes, Dur, Rng, Time};
 use fathom_block::{IoError, Op, Request, Subject};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The state of a drive at the start of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,7 +13,7 @@ pub enum Precondition {
     AsIs,
     /// New, without data.
     Fresh,
-    /// Written once from beginning to end.
+    /// Written once from beginning to end; a zoned drive zone by zone, each as far as it holds data.
     Filled,
     /// Filled, then overwritten at random in pieces of `bytes` until `times` times the capacity has been written.
     Random {
@@ -89,13 +90,20 @@ pub fn prepare_watched(
     let info = drive.info();
     let (capacity, max) = (info.capacity_bytes, info.max_request_bytes);
     let block = u64::from(info.logical_block_bytes);
+    let (zone, holds) = match &info.zoned {
+        Some(zoned) => (zoned.zone_bytes.max(block), zoned.zone_capacity_bytes),
+        None => (capacity.max(block), capacity),
+    };
     if matches!(state, Precondition::AsIs | Precondition::Fresh) {
         return Ok(());
     }
     let piece = FILL_BYTES.min(max).max(block);
     let filled = drive.fill();
-    let starts = (filled / piece..capacity.div_ceil(piece)).map(|i| i * piece);
-    let pieces = starts.map(|at| (at.max(filled), (at + piece).min(capacity)));
+    let zones = (0..capacity.div_ceil(zone)).map(|i| i * zone);
+    let pieces = zones.flat_map(|from| in_order(from..from + holds.min(capacity - from), piece));
+    let pieces = pieces
+        .filter(|piece| piece.end > filled)
+        .map(|piece| (piece.start.max(filled), piece.end));
     let mut written = filled;
     let mut count = |bytes: u64| {
         written += bytes;
@@ -117,6 +125,15 @@ pub fn prepare_watched(
         drive.wait(until, &mut done);
     }
     Ok(())
+}
+
+/// Divides a range, which begins at a multiple of `piece` unless it is a zone, into pieces.
+fn in_order(range: Range<u64>, piece: u64) -> impl Iterator<Item = Range<u64>> {
+    let count = (range.end - range.start).div_ceil(piece);
+    (0..count).map(move |i| {
+        let from = range.start + i * piece;
+        from..(from + piece).min(range.end)
+    })
 }
 
 fn write_all(

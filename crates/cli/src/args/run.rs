@@ -83,7 +83,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "PLATFORM", conflicts_with = "ab")]
     pub(crate) platform: Option<String>,
     /// The state of the drive before the run: filled (written once in order; the default of a solid state drive), fresh
-    /// (without data), random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces), or as-is (the
+    /// (without data: the state for writes to a zoned drive), random:TIMES (filled, then TIMES its capacity written at random in 4-KiB pieces), or as-is (the
     /// default of a drive that starts with data)
     #[arg(long, value_name = "STATE", value_parser = precondition)]
     pub(crate) precondition: Option<Precondition>,

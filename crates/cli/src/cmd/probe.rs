@@ -16,6 +16,7 @@ use fathom_probe::run::{self, RunConfig, RunError};
 use fathom_probe::{Level, Method, Parameter, Record};
 use fathom_report::text::human_bytes;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The most that a quick run writes, in bytes, and the longest that it takes on the drive's clock.
 const QUICK_BYTES: u64 = 4 << 30;
@@ -250,7 +251,8 @@ fn measure(plan: Plan, args: &ProbeArgs, expected_bytes: u64) -> Result<Exit, Fa
         .clone()
         .unwrap_or_else(|| spare_dir(&opened.target.name));
     let checkpoint = (!opened.target.modelled).then(|| kept.clone());
-    let mut watch = Watch::new(args.quiet, expected_bytes, checkpoint);
+    let time_left = time_left(&config, &previous).filter(|_| !opened.target.modelled);
+    let mut watch = Watch::new(args.quiet, expected_bytes, checkpoint).within(time_left);
     let result = run::run(&mut *opened.device, &config, previous, &mut watch);
     // Removes the scratch file together with the device, before anything else is written.
     drop(opened);
@@ -282,6 +284,14 @@ fn measure(plan: Plan, args: &ProbeArgs, expected_bytes: u64) -> Result<Exit, Fa
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the time that a budget leaves for a run.
+fn time_left(config: &RunConfig, previous: &Option<Record>) -> Option<Duration> {
+    let spent = previous.iter().flat_map(|record| &record.steps);
+    let spent: u64 = spent.map(|step| step.cost.device_ns).sum();
+    let budget = config.budget_time?;
+    Some(Duration::from_nanos(budget.0.saturating_sub(spent)))
 }
 
 /// Solves the record, saves the results if requested, and prints them. Results that cannot be saved are still printed.

@@ -78,6 +78,16 @@ impl RunError {
                  or name a directory, which gets a scratch file"
                     .into(),
             ),
+            Self::Device { error, .. } | Self::Prepare(error) if is_of_zones(error) => {
+                let fresh = match written {
+                    Written::CommandLine => "`--precondition fresh`",
+                    Written::StudyFile => "`precondition = \"fresh\"`",
+                };
+                Some(format!(
+                    "a zoned drive takes writes only at the write pointer of a zone, and none where a zone is full: write in order \
+                     to empty zones ({fresh}), or only read"
+                ))
+            }
             Self::Device { misfit, .. } => misfit.as_ref().map(|misfit| misfit.help(written)),
             Self::Queue(error) => Some(config_help(error)),
             Self::CutShort(cut) => Some(cut.help.clone()),
@@ -86,6 +96,14 @@ impl RunError {
             _ => None,
         }
     }
+}
+
+/// Returns true if only a zoned drive refuses so.
+fn is_of_zones(error: &IoError) -> bool {
+    matches!(
+        error.kind,
+        IoErrorKind::ZoneFull | IoErrorKind::ZoneInvalidWrite | IoErrorKind::ZoneBoundary
+    )
 }
 
 impl RunError {

@@ -2,6 +2,7 @@
 
 pub(crate) mod collide;
 pub(crate) mod even;
+mod pool;
 pub(crate) mod robust;
 pub(crate) mod take;
 mod volumes;

@@ -2,6 +2,7 @@
 
 mod gate;
 mod law;
+mod longer;
 mod measure;
 pub(crate) mod robust;
 

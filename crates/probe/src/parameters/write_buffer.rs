@@ -5,6 +5,7 @@ pub(crate) mod filling;
 mod paper;
 pub(crate) mod robust;
 mod ssdcheck;
+mod steps;
 
 use crate::about::{Figure, Mark, X};
 use crate::{About, Method, Series, Unit};

@@ -190,7 +190,7 @@ impl<'d> Session<'d> {
     }
 
     /// Executes work that belongs to no parameter and leaves no sample, and returns its cost. It may use the whole region of the
-    /// run, and write `bound_bytes`.
+    /// run, and write `bound_bytes`. The cost of work that is cut short counts for the parameter that follows.
     pub(crate) fn aside(
         &mut self,
         name: &str,
@@ -206,6 +206,9 @@ impl<'d> Session<'d> {
         let done = self.execute(parameter, name, work);
         (self.region, self.announced_left) = (region, left);
         self.spent += done.cost;
+        if done.result.is_err() {
+            self.cut_short(name.to_owned(), done.cost);
+        }
         done.result.map(|()| done.cost)
     }
 

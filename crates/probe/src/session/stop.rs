@@ -1,6 +1,7 @@
 //! The reasons for which a step, a parameter or a run ends early.
 
 use crate::parameters::Parameter;
+use crate::robust::size::time;
 use fathom_block::{IoError, IoErrorKind};
 
 /// The reason for which a step, a parameter or a run ended early. `Stop::ends_run` tells which of them ends.
@@ -43,7 +44,9 @@ pub enum Stop {
         allow_bytes: u64,
     },
     /// The user's budget of time on the drive's clock is spent.
-    #[error("the budget of time is spent: {spent_ns} ns of {budget_ns} ns; allow more")]
+    #[error(
+        "the budget of time is spent: {} of {}; allow more", time(*spent_ns as f64), time(*budget_ns as f64)
+    )]
     BudgetTime {
         /// The time spent so far, in nanoseconds.
         spent_ns: u64,

@@ -58,6 +58,15 @@ fn something(seen: &Seen, typical: Typical, volatile: bool) -> Estimate {
         return Estimate::inconclusive("too few flushes were timed");
     };
     let small = seen.dirty.first().map_or(0, |(bytes, _)| *bytes);
+    if low <= 0.0 {
+        return Estimate::inconclusive(format!(
+            "flushes take longer after large writes, but those after a write of {} take from {} less to {} more than clean ones: \
+             they vary too much",
+            size(small),
+            time(-low),
+            time(high.max(0.0))
+        ));
+    }
     let mut reason = format!(
         "a flush takes {} after a write of {}, and {} after none",
         time(typical.small),
@@ -160,7 +169,30 @@ impl Probe for Flush {
 
 #[cfg(test)]
 mod tests {
-    use super::{Typical, nothing};
+    use super::{Seen, Typical, nothing, something};
+    use crate::Verdict;
+
+    #[test]
+    fn a_cost_whose_interval_includes_zero_is_none() {
+        let typical = Typical {
+            clean: 1e6,
+            small: 1.03e6,
+            many: 4e6,
+            write: 3e4,
+            fua: 1e6,
+        };
+        let verdict = |spread: f64| {
+            let extra = |i: u32| 3e4 + spread * (f64::from(i % 8) - 3.5);
+            let small: Vec<f64> = (0..32).map(|i| 1e6 + extra(i)).collect();
+            let seen = Seen {
+                clean: vec![1e6; 32],
+                dirty: vec![(4096, small), (1 << 20, vec![4e6; 32])],
+            };
+            something(&seen, typical, true).verdict
+        };
+        assert_eq!(verdict(1e3), Verdict::Identified);
+        assert_eq!(verdict(1e6), Verdict::Inconclusive);
+    }
 
     #[test]
     fn a_drive_that_contradicts_itself_is_said_to() {

@@ -22,6 +22,8 @@ const MATTERS: f64 = 0.05;
 /// The ratio, and the standard errors, by which a read of data must exceed a read of nothing.
 const FLASH: f64 = 1.12;
 const CERTAIN: f64 = 4.0;
+/// The least reach that shows, in shortest spans: some spans of different length must lie within it.
+const SHOWN: f64 = 2.0;
 
 /// The span elsewhere, as a share of the reach: all of its map fits into memory.
 const ELSEWHERE_SHARE: f64 = 0.5;
@@ -105,7 +107,8 @@ impl Probe for MapReach {
         let Some(explained) = explain(&seen) else {
             return Estimate::inconclusive("the region is too small for spans of different length");
         };
-        let whole = seen.last().map_or(0, |s| s.span as u64);
+        let end = |s: Option<&Spanned>| s.map_or(0, |s| s.span as u64);
+        let ends = (end(seen.first()), end(seen.last()));
         let blank = nothing(record);
         let cached = reach(Some(explained));
         if cached.is_some_and(|cached| !is_fast_elsewhere(record, &cached)) {
@@ -117,18 +120,18 @@ impl Probe for MapReach {
         let estimate = match explained {
             Explained::Constant => Estimate::absent(format!(
                 "random reads take equally long over every span from {} to {}: the map of all of it is in memory, or none",
-                size(seen.first().map_or(0, |s| s.span as u64)),
-                size(whole)
+                size(ends.0),
+                size(ends.1)
             )),
             Explained::Gradual => Estimate::not_identifiable(
                 "random reads take longer the larger the span, but gradually and from no span on",
             ),
-            Explained::One(cached) => one(&cached, blank, whole),
+            Explained::One(cached) => one(&cached, blank, ends),
             Explained::Two {
                 before,
                 first,
                 behind,
-            } => two(before, first, &behind, blank, whole),
+            } => two(before, first, &behind, blank, ends),
         };
         match blank {
             Some((ns, _)) => estimate.figure("nothing_ns", ns),
@@ -137,7 +140,13 @@ impl Probe for MapReach {
     }
 }
 
-fn one(cached: &Cached, blank: Option<(f64, f64)>, whole: u64) -> Estimate {
+/// Returns true if spans of different length lie within a reach. If none do, the reads of all spans are a mixture of hits and
+/// misses, and the time of a hit is not known: a memory of data that is smaller than the spans is no map.
+fn shows(reach: f64, shortest: u64) -> bool {
+    reach >= SHOWN * shortest as f64
+}
+
+fn one(cached: &Cached, blank: Option<(f64, f64)>, (shortest, whole): (u64, u64)) -> Estimate {
     match blank {
         None => Estimate::inconclusive(format!(
             "random reads are faster over spans up to {}, but without TRIM a memory of data cannot be distinguished from a map",
@@ -148,6 +157,11 @@ fn one(cached: &Cached, blank: Option<(f64, f64)>, whole: u64) -> Estimate {
              answers them, and beyond it the span makes no difference",
             size(cached.reach as u64)
         )),
+        Some(_) if !shows(cached.reach, shortest) => Estimate::not_identifiable(format!(
+            "random reads take longer the larger the span from the shortest one ({}) on: a memory of data smaller than that \
+             answers a share of them, and no larger span makes a difference",
+            size(shortest)
+        )),
         Some(_) => named(cached, whole),
     }
 }
@@ -157,15 +171,18 @@ fn two(
     first: f64,
     behind: &Cached,
     blank: Option<(f64, f64)>,
-    whole: u64,
+    (shortest, whole): (u64, u64),
 ) -> Estimate {
     match blank {
-        Some(blank) if touches_flash(first, blank) => Estimate::inconclusive(format!(
-            "random reads become slower twice, from spans of {} and {} on, and both times the flash is read within them",
-            size(before as u64),
-            size(behind.reach as u64)
-        )),
-        // The first is a memory of data: reads beyond it touch the flash.
+        Some(blank) if shows(before, shortest) && touches_flash(first, blank) => {
+            Estimate::inconclusive(format!(
+                "random reads become slower twice, from spans of {} and {} on, and both times the flash is read within them",
+                size(before as u64),
+                size(behind.reach as u64)
+            ))
+        }
+        // The first is a memory of data: reads beyond it touch the flash. So do some of those within it where it is smaller
+        // than the shortest span.
         _ => named(behind, whole),
     }
 }

@@ -98,6 +98,7 @@ pub(crate) fn prepared(session: &mut Session<'_>) -> Result<(), Stop> {
         of: PARAMETER,
         part: filled,
         mapped: true,
+        pool: Vec::new(),
         pace: Pace::default(),
     };
     even::look(session, &manner)

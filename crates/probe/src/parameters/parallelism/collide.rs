@@ -21,13 +21,16 @@ const STREAM: u64 = 0x7061_6972;
 /// The least difference between the shares above the threshold with and without collision.
 const POWER_MIN: f64 = 0.35;
 /// The ratio of a second read to a first one below which something of the first was kept.
-pub(super) const KEPT: f64 = 0.93;
+const KEPT: f64 = 0.93;
 /// The pairs of a block, and the standard deviations by which blocks differ more than by chance.
 const BLOCK: usize = 250;
 const CHANCE: f64 = 3.0;
 /// The least time of the flash, as a share of the time of a read.
 const FLASH_MIN: f64 = 0.08;
 
+/// The standard errors by which more second reads must be faster than slower, and their least share.
+const SIGNS: f64 = 3.0;
+const MAPPED: f64 = 0.08;
 /// The least part of the time of the flash that only reads of one die wait for.
 const APART_MIN: f64 = 0.35;
 
@@ -130,6 +133,21 @@ fn derived(record: &Record, of: Parameter) -> Option<Blank> {
 /// Returns the time below which a read is one without the flash: nine in ten are.
 pub(crate) fn without_flash(record: &Record, of: Parameter, share: f64) -> Option<f64> {
     quantile(&blank(record, of)?.alone, share)
+}
+
+/// Returns true if a read that takes `ns` is as fast as nine in ten reads of nothing, which take up to `high`.
+pub(super) fn by_memory(ns: f64, high: f64) -> bool {
+    ns <= 1.05 * high
+}
+
+/// Returns true if second reads of places are faster than first ones, but slower than reads of nothing.
+pub(super) fn faster_but_read(first: &[f64], second: &[f64], high: f64) -> bool {
+    let both = || first.iter().zip(second);
+    let faster = both().filter(|(a, b)| **b < KEPT * **a && !by_memory(**b, high));
+    let slower = both().filter(|(a, b)| **a < KEPT * **b);
+    // Noise makes as many slower as faster (McNemar 1947).
+    let (faster, slower) = (faster.count() as f64, slower.count() as f64);
+    faster >= slower + SIGNS * (faster + slower).sqrt() && faster >= MAPPED * first.len() as f64
 }
 
 /// Returns the median time of the flash in a read, in nanoseconds; `None` if it is too short to matter.

@@ -9,9 +9,9 @@
 //! reads of nothing. Where the controller or the link takes as long for each read as the flash, no two reads meet there, and
 //! the parallelism is not identifiable.
 
-use super::collide::{Blind, KEPT, Pairs, pairs, random, times, without_flash};
-use super::take;
+use super::collide::{Blind, Pairs, faster_but_read, pairs, random, times, without_flash};
 use super::take::{FIRST, Manner, PAIR, SECOND};
+use super::{pool, take};
 use crate::robust::pace::{Pace, paced};
 use crate::robust::prepare::prepare;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
@@ -22,9 +22,6 @@ const PARAMETER: Parameter = Parameter::Parallelism;
 const WIDE: f64 = 2.58;
 /// The share of the number within which it must be known.
 const KNOWN: f64 = 0.1;
-/// The standard errors by which more second reads must be faster than slower, and their least share.
-const SIGNS: f64 = 3.0;
-const MAPPED: f64 = 0.08;
 /// The share of colliding pairs from which on all collide.
 const ALL: f64 = 0.85;
 
@@ -60,15 +57,8 @@ fn settled(number: &Number) -> bool {
 /// were kept, and no data. Some are enough, because the map of a part of the places may be in memory already.
 pub(crate) fn mapped(record: &Record, of: Parameter) -> bool {
     let [first, second] = [FIRST, SECOND].map(|series| times(record, of, series));
-    let Some(high) = without_flash(record, of, 0.9) else {
-        return false;
-    };
-    let both = || first.iter().zip(&second);
-    let faster = both().filter(|(a, b)| **b < KEPT * **a && **b > 1.05 * high);
-    let slower = both().filter(|(a, b)| **a < KEPT * **b);
-    // Noise makes as many slower as faster (McNemar 1947).
-    let (faster, slower) = (faster.count() as f64, slower.count() as f64);
-    faster >= slower + SIGNS * (faster + slower).sqrt() && faster >= MAPPED * first.len() as f64
+    let high = without_flash(record, of, 0.9);
+    high.is_some_and(|high| faster_but_read(&first, &second, high))
 }
 
 impl Probe for Parallelism {
@@ -100,10 +90,12 @@ fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
         take::nothing(session, PARAMETER, pace)?;
     }
     take::again(session, PARAMETER, pace)?;
+    let mapped = mapped(session.record(), PARAMETER);
     let manner = Manner {
         of: PARAMETER,
         part: take::part(&session.space()),
-        mapped: mapped(session.record(), PARAMETER),
+        mapped,
+        pool: pool::look(session, PARAMETER, mapped, pace)?,
         pace,
     };
     for round in 0..take::rounds(session.space().level) {

@@ -59,6 +59,8 @@ pub(crate) struct Manner {
     pub(crate) part: Range<u64>,
     /// Whether each place is read before, so that its entry of the map is in memory.
     pub(crate) mapped: bool,
+    /// The places that are read; any of the part if there are none.
+    pub(crate) pool: Vec<u64>,
     pub(crate) pace: Pace,
 }
 
@@ -75,6 +77,9 @@ impl Manner {
     }
 
     fn place(&self, io: &mut Io<'_>, unit: u64) -> u64 {
+        if !self.pool.is_empty() {
+            return self.pool[io.rng.below(self.pool.len() as u64) as usize];
+        }
         let slots = (self.part.end - self.part.start) / unit;
         self.part.start + io.rng.below(slots.max(1)) * unit
     }
@@ -120,6 +125,7 @@ pub(crate) fn again(session: &mut Session<'_>, of: Parameter, pace: Pace) -> Res
         of,
         part: part(&space),
         mapped: false,
+        pool: Vec::new(),
         pace,
     };
     session.step(of, &pace.name("again"), |io| {

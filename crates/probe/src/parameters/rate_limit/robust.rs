@@ -209,6 +209,7 @@ impl Probe for Limit {
         prepare(session, self.0.parameter)?;
         run(session, self.0, BATCH)?;
         if first(session.record(), self.0).is_some() {
+            super::longer::look(session, self.0)?;
             for (series, _) in PAUSES {
                 run(session, self.0, series)?;
             }
@@ -234,7 +235,10 @@ impl Probe for Limit {
         };
         let slack = 2.0 * all.first().map_or(0.0, |batch| batch.tokens);
         match given_back(record, self.0, &seen) {
-            Some(given) if keeps_law(given, &seen, slack) => self.found(&seen),
+            Some(given) if keeps_law(given, &seen, slack) => {
+                let bytes = super::longer::counts_bytes(record, self.0, &seen);
+                bytes.unwrap_or_else(|| self.found(&seen))
+            }
             Some(given) => Estimate::inconclusive(format!(
                 "reads at full speed drop from {} to {}, but pauses of 2 s and 6 s give back {:.0} % and {:.0} % of what a \
                  bucket would: heat or other users slow the drive, too",

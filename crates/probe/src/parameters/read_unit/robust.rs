@@ -83,6 +83,7 @@ fn near(record: &Record, space: &Space) -> Near {
             of: PARAMETER,
             part: even::part(record, PARAMETER, filled(space), space.block_bytes),
             mapped: mapped(record, PARAMETER),
+            pool: Vec::new(),
             pace: Pace::of(record, PARAMETER),
         },
         origin: space.region.start,
@@ -159,6 +160,7 @@ fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
         of: PARAMETER,
         part,
         mapped: mapped(session.record(), PARAMETER),
+        pool: Vec::new(),
         pace,
     };
     even::look(session, &manner)?;

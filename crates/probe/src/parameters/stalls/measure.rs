@@ -1,9 +1,10 @@
 //! The steps that take the samples of the stalls.
 
 use crate::record::{Level, Timed};
+use crate::robust::samples::of_step;
 use crate::session::{Ask, Served};
-use crate::{Io, Parameter, Series, Session, Space, Stop};
-use fathom_base::Dur;
+use crate::{Io, Parameter, Record, Sample, Series, Session, Space, Stop};
+use fathom_base::{Dur, Time};
 
 /// Waits for the host's own timer, beyond the time asked for.
 pub(super) const TIMER: Series = Series::new("timer");
@@ -17,6 +18,8 @@ pub(super) const SLOWEST: Series = Series::new("slowest");
 pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
 /// The slowest reads of a window, during writes.
 pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
+/// The last reads of a window that were answered one after another, each later than it was due, with the time that this took.
+pub(super) const BEHIND: Series = Series::new("behind");
 
 pub(super) const PARAMETER: Parameter = Parameter::Stalls;
 pub(super) const TIMER_STEP: &str = "timer";
@@ -31,6 +34,10 @@ const WAIT: Dur = Dur::us(200);
 /// idle, so what delays them is the drive's own work.
 const APART: u64 = 4;
 const APART_MIN: Dur = Dur::us(200);
+/// The reads at the end of a window that all waited, from which on the window is taken to have asked for too many; the next one
+/// asks for a read in so many times what an answer took.
+const BEHIND_MIN: usize = 32;
+const SLOWER: u64 = 2;
 /// The largest number of reads in flight: those that a stall holds back.
 const DEPTH: u32 = 64;
 /// Of each window, one read in so many is kept, the slowest ones; and at least the second number.
@@ -38,6 +45,13 @@ const KEPT: (usize, usize) = (1000, 16);
 /// The length of a write, in bytes, and the rate of writes, in bytes per second.
 const WRITE: u64 = 64 << 10;
 const WRITES_PER_SECOND: u64 = 16 << 20;
+
+/// The typical read, and the latency from which one counts as stalled, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Levels {
+    pub(super) typical: f64,
+    pub(super) stalled: f64,
+}
 
 /// The lengths of a measurement: its windows of reads, those of reads with writes, and the length of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,16 +116,34 @@ pub(super) fn name(writing: bool, window: u32) -> String {
     format!("{what} {window}")
 }
 
+/// Returns the sample of a window that ended behind.
+pub(super) fn behind_of(record: &Record, number: u32) -> Option<&Sample> {
+    let samples = of_step(record, PARAMETER, &name(false, number));
+    samples.into_iter().flatten().find(|s| s.series == BEHIND)
+}
+
+/// Returns the interval between two reads after `before` windows: longer after each that ended behind.
+fn apart(record: &Record, typical_ns: u64, before: u32) -> Dur {
+    let mut apart = (APART * typical_ns).max(APART_MIN.0);
+    let len = READ.next_multiple_of(Space::of(record).block_bytes);
+    for behind in (0..before).filter_map(|number| behind_of(record, number)) {
+        let answer = behind.ns / (behind.bytes / len).max(1);
+        apart = SLOWER * apart.max(answer);
+    }
+    Dur(apart)
+}
+
 /// Reads at even intervals for the time of a window, with or without writes in between.
 pub(super) fn window(
     session: &mut Session<'_>,
-    typical_ns: u64,
+    levels: Levels,
     writing: bool,
     number: u32,
 ) -> Result<(), Stop> {
     let space = session.space();
     let lengths = Lengths::of(&space);
-    let apart = Dur((APART * typical_ns).max(APART_MIN.0));
+    let before = if writing { lengths.quiet } else { number };
+    let apart = apart(session.record(), levels.typical as u64, before);
     session.step(PARAMETER, &name(writing, number), |io| {
         let mut asks: Vec<Ask> = (0..lengths.window.0 / apart.0)
             .map(|i| any(io, &space).at(Dur(i * apart.0)))
@@ -123,9 +155,15 @@ pub(super) fn window(
         let served = io.serve(&asks, DEPTH)?;
         let before = u64::from(number) * lengths.written();
         match writing {
-            false => keep(io, &served, [TYPICAL, SLOWEST], |done| {
-                u64::from(number) * lengths.window.0 + done.ask.due.unwrap_or_default().0
-            }),
+            false => {
+                let x = |done: &Served| {
+                    u64::from(number) * lengths.window.0 + done.ask.due.unwrap_or_default().0
+                };
+                keep(io, &served, [TYPICAL, SLOWEST], x);
+                if let Some(behind) = behind(&served, levels.stalled) {
+                    io.sample_rate(BEHIND, x(&behind[0]), number, behind, 1);
+                }
+            }
             true => keep(io, &served, [TYPICAL_WRITING, SLOWEST_WRITING], |done| {
                 let due = u128::from(done.ask.due.unwrap_or_default().0);
                 before + (due * u128::from(WRITES_PER_SECOND) / 1_000_000_000) as u64
@@ -133,6 +171,20 @@ pub(super) fn window(
         }
         Ok(())
     })
+}
+
+/// Returns the last reads of a window if they waited for each other: all waited, and answers came all the time. In a stall
+/// answers stop, and once it is over no read waits.
+fn behind(served: &[Served], stalled: f64) -> Option<&[Served]> {
+    let late = |done: &&Served| done.took().0 as f64 >= stalled;
+    let count = served.iter().rev().take_while(late).count();
+    let last = &served[served.len() - count..];
+    let (first, longest) = (last.first()?, last.iter().map(Served::took).max()?);
+    let mut ends: Vec<Time> = last.iter().map(|done| done.to).collect();
+    ends.push(first.from);
+    ends.sort_unstable();
+    let pause = ends.windows(2).map(|pair| pair[1].since(pair[0])).max()?;
+    (count >= BEHIND_MIN && SLOWER * pause.0 < longest.0).then_some(last)
 }
 
 fn any(io: &mut Io<'_>, space: &Space) -> Ask {
@@ -170,5 +222,41 @@ fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 2], x: impl Fn(&Ser
     slowest.sort_by_key(|done| done.from);
     for (rep, done) in slowest.into_iter().enumerate() {
         io.sample_served(series[1], x(done), rep as u32, done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ask, Served, behind};
+    use fathom_base::{Dur, Time};
+
+    /// Returns reads every 200 us, the `i`-th answered at `to(i)` us.
+    fn reads(count: u64, to: impl Fn(u64) -> u64) -> Vec<Served> {
+        let one = |i| Served {
+            ask: Ask::read(0, 4096).at(Dur::us(200 * i)),
+            from: Time::ZERO + Dur::us(200 * i),
+            to: Time::ZERO + Dur::us(to(i)),
+        };
+        (0..count).map(one).collect()
+    }
+
+    #[test]
+    fn reads_that_wait_for_each_other_are_behind_and_those_of_a_stall_are_not() {
+        let behind = |reads: &[Served]| behind(reads, 300_000.0).map(<[Served]>::len);
+        assert_eq!(behind(&reads(1000, |i| 200 * i + 100)), None);
+        // One answer in 300 us from read 500 on.
+        let limited = reads(1000, |i| 200 * i + 100 + 100 * i.saturating_sub(500));
+        assert_eq!(behind(&limited), Some(498));
+        // Nothing is answered from 150 ms on, until 220 ms, after the last read was due.
+        let stalled = reads(1000, |i| match i {
+            0..750 => 200 * i + 100,
+            _ => 220_000 + i,
+        });
+        assert_eq!(behind(&stalled), None);
+        // The same stall, and it is over.
+        let over = reads(1000, |i| {
+            (200 * i + 100).max(if i < 400 { 0 } else { 120_000 })
+        });
+        assert_eq!(behind(&over), None);
     }
 }

@@ -2,13 +2,18 @@
 //!
 //! A read counts as stalled if it takes three times as long as the median and lies far outside of the spread of single reads
 //! (eight robust standard deviations of the logarithm). Stalled reads of the same moment are one stall. Stalls count only if
-//! they come in both halves of the time, and more often than the host's own timer is as late, which is measured first. A
-//! second part writes at a steady rate, so that stalls by bytes written (collection, merges, folding) can be distinguished from those
+//! they come in both halves of the time, and more often than the host's own timer is as late, which is measured first.
+//!
+//! A limit in front of the drive answers only so many reads a second once its burst is gone. Reads that are due more often wait
+//! for each other, longer and longer until the window ends, while answers come all the time. Such a window does not count, and
+//! the next ones ask for half of what was answered.
+//!
+//! A second part writes at a steady rate, so that stalls by bytes written (collection, merges, folding) can be distinguished from those
 //! that come by themselves.
 
 use super::measure::{
-    ALONE, ALONE_STEP, Lengths, PARAMETER, SLOWEST, SLOWEST_WRITING, TIMER, TIMER_STEP, TYPICAL,
-    TYPICAL_WRITING, alone, name, timer, window,
+    ALONE, ALONE_STEP, Lengths, Levels, PARAMETER, SLOWEST, SLOWEST_WRITING, TIMER, TIMER_STEP,
+    TYPICAL, TYPICAL_WRITING, alone, behind_of, name, timer, window,
 };
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{of_step, times};
@@ -33,13 +38,6 @@ const SAME: Dur = Dur::ms(2);
 
 pub(crate) struct Stalls;
 
-/// The typical read, and the latency from which one counts as stalled, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Levels {
-    typical: f64,
-    stalled: f64,
-}
-
 fn levels(record: &Record) -> Option<Levels> {
     let alone = times(record, PARAMETER, ALONE_STEP, ALONE);
     let typical = median(&alone)?.max(1.0);
@@ -54,6 +52,8 @@ fn levels(record: &Record) -> Option<Levels> {
 /// What a part of the measurement has seen.
 #[derive(Debug, Default)]
 struct Seen {
+    /// The windows that count.
+    windows: u32,
     reads: u64,
     stalled: u64,
     worst: f64,
@@ -71,6 +71,10 @@ fn seen(record: &Record, levels: Levels, windows: u32, writing: bool) -> Seen {
         let Some(samples) = of_step(record, PARAMETER, &name(writing, number)) else {
             continue;
         };
+        if !writing && behind_of(record, number).is_some() {
+            continue;
+        }
+        all.windows += 1;
         let mut last: Option<(u64, usize)> = None;
         for sample in samples {
             let ns = sample.ns as f64;
@@ -120,6 +124,11 @@ fn answer(seen: &Seen, writing: &Seen, levels: Levels, host: f64, lengths: Lengt
             100.0 * share
         ));
     }
+    if seen.windows == 0 {
+        return Estimate::not_identifiable(
+            "the drive, or a limit in front of it, answers fewer reads than are due, so that they wait for each other",
+        );
+    }
     let halves = [true, false].map(|half| seen.stalls.iter().any(|stall| stall.1 == half));
     if share < SHARE_MIN {
         return match seen.reads >= READS_MIN {
@@ -143,7 +152,7 @@ fn answer(seen: &Seen, writing: &Seen, levels: Levels, host: f64, lengths: Lengt
             seen.stalls.len()
         ));
     }
-    let seconds = f64::from(lengths.quiet) * lengths.window.0 as f64 / 1e9;
+    let seconds = f64::from(seen.windows) * lengths.window.0 as f64 / 1e9;
     let per_hour = seen.stalls.len() as f64 / seconds * 3600.0;
     let reason = format!(
         "{} times in {seconds:.0} s reads waited for the drive's own work, typically {}, at worst {}",
@@ -182,15 +191,14 @@ impl Probe for Stalls {
             return Ok(());
         };
         let lengths = Lengths::of(&session.space());
-        let typical_ns = levels.typical as u64;
         for number in 0..lengths.quiet {
-            window(session, typical_ns, false, number)?;
+            window(session, levels, false, number)?;
         }
         if session.read_only() {
             return Ok(());
         }
         for number in 0..lengths.writing {
-            window(session, typical_ns, true, number)?;
+            window(session, levels, true, number)?;
         }
         Ok(())
     }
@@ -231,6 +239,7 @@ mod tests {
 
     fn stalls(count: usize) -> Seen {
         Seen {
+            windows: lengths().quiet,
             reads: 1_000_000,
             stalled: 20 * count as u64,
             worst: 5e6,
@@ -258,7 +267,16 @@ mod tests {
     #[test]
     fn a_stall_is_counted_by_the_hour() {
         let fifty = answer(&stalls(50), &Seen::default(), LEVELS, 0.0, lengths());
-        // 50 in 600 s are 300 an hour.
+        // 50 in 600 s are 300 an hour; windows that ended behind do not count.
         assert!((fifty.evidence.figures["per_hour"] - 300.0).abs() < 1e-6);
+        let of = |windows| {
+            let seen = Seen {
+                windows,
+                ..stalls(50)
+            };
+            answer(&seen, &Seen::default(), LEVELS, 0.0, lengths())
+        };
+        assert!((of(30).evidence.figures["per_hour"] - 600.0).abs() < 1e-6);
+        assert_eq!(of(0).verdict, Verdict::NotIdentifiable);
     }
 }

@@ -181,6 +181,7 @@ fn measure(session: &mut Session<'_>, pace: Pace) -> Result<(), Stop> {
         of: PARAMETER,
         part: space.region.start..space.region.start + take::area(&space),
         mapped: mapped(session.record(), PAIRS),
+        pool: Vec::new(),
         pace,
     };
     even::look(session, &manner)?;
@@ -209,6 +210,7 @@ fn near(record: &Record, space: &Space) -> Near {
                 space.block_bytes,
             ),
             mapped: mapped(record, PAIRS),
+            pool: Vec::new(),
             pace: Pace::of(record, PARAMETER),
         },
         origin: start,

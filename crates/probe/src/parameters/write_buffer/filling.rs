@@ -22,6 +22,14 @@ const TOGETHER: u64 = 1 << 20;
 /// The margin around the written range that is trimmed, in bytes: a drive trims whole units only.
 const MARGIN: u64 = 2 << 20;
 
+/// A run with reads instead of writes.
+pub(super) const READ_INSTEAD: Series = Series::new("read_instead");
+/// A run of long writes.
+pub(super) const LONG_WRITES: Series = Series::new("long_writes");
+
+/// Reads or writes so many bytes from an offset on.
+pub(super) type Transfer = fn(&mut Io<'_>, u64, u64) -> Result<(), Stop>;
+
 /// How memory is emptied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emptying {
@@ -75,11 +83,26 @@ pub(crate) fn restore(
 
 /// Writes a range in requests that are short but whole logical blocks.
 pub(crate) fn write_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
+    let requests = short(io, offset, bytes);
+    io.write_queued(&requests, u32::MAX).map(|_| ())
+}
+
+/// Reads a range in requests as long as those of [`write_short`].
+pub(super) fn read_short(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
+    let requests = short(io, offset, bytes);
+    io.read_queued(&requests, u32::MAX).map(|_| ())
+}
+
+/// Writes a range with as few requests as the drive takes.
+pub(super) fn write_long(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(), Stop> {
+    io.write(offset, bytes).map(|_| ())
+}
+
+fn short(io: &Io<'_>, offset: u64, bytes: u64) -> Vec<(u64, u64)> {
     let short = REQUEST.next_multiple_of(u64::from(io.info().logical_block_bytes).max(1));
     let end = offset + bytes;
     let starts = (offset..end).step_by(short as usize);
-    let requests: Vec<(u64, u64)> = starts.map(|at| (at, short.min(end - at))).collect();
-    io.write_queued(&requests, u32::MAX).map(|_| ())
+    starts.map(|at| (at, short.min(end - at))).collect()
 }
 
 /// A run: writes a number of bytes at once, then piece after piece.
@@ -117,17 +140,24 @@ impl Pass {
         self.before + self.piece * index
     }
 
-    /// Executes one run from `offset` on, in ascending order. Returns how long it took.
-    pub(crate) fn run(&self, io: &mut Io<'_>, offset: u64, rep: u32) -> Result<Dur, Stop> {
+    /// Executes one run from `offset` on, in ascending order, each piece by a transfer. Returns how long it took.
+    pub(super) fn run(
+        &self,
+        io: &mut Io<'_>,
+        offset: u64,
+        rep: u32,
+        transfer: Transfer,
+        series: Series,
+    ) -> Result<Dur, Stop> {
         let begin = io.now();
         let end = offset + self.before;
         for at in (offset..end).step_by(TOGETHER as usize) {
-            write_short(io, at, TOGETHER.min(end - at))?;
+            transfer(io, at, TOGETHER.min(end - at))?;
         }
         for i in 0..self.count {
             let at = self.at(i);
-            write_short(io, offset + at, self.piece)?;
-            io.sample(Series::FILLING, at + self.piece, rep);
+            transfer(io, offset + at, self.piece)?;
+            io.sample(series, at + self.piece, rep);
         }
         Ok(io.now().since(begin))
     }
@@ -146,14 +176,16 @@ pub(crate) fn runs<'r>(samples: impl Iterator<Item = &'r Sample>, series: Series
     runs
 }
 
-/// Returns the first piece of a step that waits at least `least` nanoseconds; the outer `None` if the step was not made.
-pub(crate) fn onset_of(
+/// Returns the first piece of a series of a step that waits at least `least` nanoseconds; the outer `None` if the step was
+/// not made.
+pub(super) fn onset_of(
     record: &Record,
     parameter: Parameter,
     name: &str,
+    series: Series,
     pass: &Pass,
     least: f64,
 ) -> Option<Option<usize>> {
-    let runs = runs(of_step(record, parameter, name)?, Series::FILLING);
+    let runs = runs(of_step(record, parameter, name)?, series);
     Some(onset(&runs, pass.fitting as usize, least))
 }

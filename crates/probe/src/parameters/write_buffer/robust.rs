@@ -6,25 +6,28 @@
 //! more after a pause. An onset that depends on the number of writes and not on their bytes, or that does not repeat, does
 //! not count.
 //!
+//! A limit in front of the drive makes requests wait, too, once its burst is gone. It counts reads as well: a place from which
+//! on reads of the same lengths wait is no memory for writes. Reads of the flash may take longer than the limit makes them
+//! wait, so that a place of the first few writes must also be none of their number: of long writes the second must not wait for
+//! longer than the first.
+//!
 //! If a flush costs nothing and the fastest small writes take longer than reads from the flash, no memory takes the writes.
 //! Delays at regular distances then have other causes, such as writes of the map, and do not count.
 //!
 //! No shape of the curve is assumed: if the flash is faster than the link, a write waits for one program and the next ones
 //! are fast.
 
-use super::filling::{Emptying, Pass, empty, onset_of, restore};
+use super::filling::{Emptying, LONG_WRITES, Pass, onset_of, restore};
+use super::steps::{Kind, make, small, window};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
 use crate::robust::size::size;
-use crate::{Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
-use fathom_base::Dur;
+use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_stats::location;
 use fathom_stats::separate::separate;
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
-const SMALL_REPS: u32 = 16;
-/// The number of reads from the flash, and the share of the fastest writes that are compared with them.
-const READS: u32 = 64;
+/// The share of the fastest writes that are compared with reads from the flash.
 const FASTEST: f64 = 0.05;
 /// The number of pieces of a run, and the factor by which the tried size grows from run to run.
 const PIECES: u64 = 64;
@@ -39,12 +42,12 @@ const EXACT: u64 = 4 << 20;
 const RESOLUTION: u64 = 512;
 /// A wait shorter than this share of a small write does not matter.
 const MATTERS: f64 = 0.05;
-/// A place closer than this many pieces to the beginning may depend on the number of writes as well as on their bytes.
+/// A place closer than this many pieces to the beginning may depend on the number of writes as well as on their bytes. Writes
+/// of so many times its length tell, by a wait of this share of the time of one: all of them wait for the flash, and nearly
+/// as long.
 const PIECES_MIN: u64 = 4;
-/// The least range in which protected memory is filled, in bytes.
-const WINDOW: u64 = 2 << 20;
-/// The pause before the repetition.
-const PAUSE: Dur = Dur::ms(300);
+const LONG: u64 = 8;
+const LONG_WAIT: f64 = 0.5;
 
 pub(crate) struct WriteBuffer;
 
@@ -55,32 +58,18 @@ enum Stage {
     Small,
     /// A pass must be made.
     Make(Pass, Kind),
+    /// A pass must be made that a limit would show in as well: memory may hold the first size and not the second, in bytes.
+    Check(Pass, Kind, (u64, u64)),
     /// Memory holds the first size and not the second, in bytes, in the runs and in their repetition.
     Found(u64, u64),
+    /// Reads wait from the same place on; roughly where, in bytes.
+    Limit(u64),
     /// A place was seen but not seen again; roughly where, in bytes.
     Lost(u64),
     /// All writes wait for the flash.
     Flash,
     /// No piece waits up to this size, in bytes.
     Nothing(u64),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Wide,
-    Fine,
-    Again,
-}
-
-impl Kind {
-    fn name(self, pass: &Pass) -> String {
-        let kind = match self {
-            Kind::Wide => "fill",
-            Kind::Fine => "place",
-            Kind::Again => "repeat",
-        };
-        format!("{kind} {} + {} x {}", pass.before, pass.count, pass.piece)
-    }
 }
 
 /// Returns true if a flush after a small write takes longer than one after nothing; `None` before that was measured.
@@ -139,7 +128,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
     if flush_drains(record).is_none() {
         return Stage::Small;
     }
-    let (mut tried, mut lost) = (0, None);
+    let (mut tried, mut lost, mut limited) = (0, None, None);
     let protected = emptying(record) == Emptying::Forget;
     for pass in wide(space) {
         let place = match seen(record, &pass, Kind::Wide) {
@@ -150,12 +139,16 @@ fn stage(record: &Record, space: &Space) -> Stage {
         // A place that is not found again does not count; memory may be larger.
         match place.map(|place| finer(record, space, place)) {
             Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
+            Some(Stage::Limit(about)) => limited = limited.or(Some(about)),
             Some(stage) => return stage,
             None => {}
         }
         tried = pass.bytes();
     }
-    lost.map_or(Stage::Nothing(tried), Stage::Lost)
+    let limited = limited.map(Stage::Limit);
+    limited
+        .or(lost.map(Stage::Lost))
+        .unwrap_or(Stage::Nothing(tried))
 }
 
 /// Returns the least wait that matters, in nanoseconds.
@@ -168,10 +161,27 @@ fn least(record: &Record) -> f64 {
             .unwrap_or(0.0)
 }
 
+/// Returns true if the second of some long writes waits, and the first does not; `None` before they were made.
+fn by_number(record: &Record, pass: &Pass) -> Option<bool> {
+    let name = Kind::Long.name(pass);
+    let typical = location::median(&times(record, PARAMETER, &name, LONG_WRITES)).unwrap_or(0.0);
+    let least = LONG_WAIT * typical;
+    let found = onset_of(record, PARAMETER, &name, LONG_WRITES, pass, least)?;
+    Some(found == Some(1))
+}
+
 /// Returns the bytes that memory holds and those that it does not, if a pass shows an edge; the outer `None` if it was not
 /// made.
 fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> {
-    let found = onset_of(record, PARAMETER, &kind.name(pass), pass, least(record))?;
+    let series = kind.series();
+    let found = onset_of(
+        record,
+        PARAMETER,
+        &kind.name(pass),
+        series,
+        pass,
+        least(record),
+    )?;
     Some(found.map(|index| (pass.at(index as u64), pass.at(index as u64 + 1))))
 }
 
@@ -194,8 +204,30 @@ fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
     let pass = around(low, 4 * piece, piece);
     match seen(record, &pass, Kind::Again) {
         None => Stage::Make(pass, Kind::Again),
-        Some(Some((l, h))) if l <= high && low <= h => Stage::Found(low, high),
+        Some(Some((l, h))) if l <= high && low <= h => match seen(record, &pass, Kind::Read) {
+            None => Stage::Check(pass, Kind::Read, (low, high)),
+            Some(Some((l, h))) if l <= high && low <= h => Stage::Limit(low),
+            Some(_) => counted(record, space, (low, high)),
+        },
         Some(_) => Stage::Lost(low),
+    }
+}
+
+/// Returns the result at a place that is confirmed as far as its distance from the beginning tells.
+fn counted(record: &Record, space: &Space, (low, high): (u64, u64)) -> Stage {
+    let pass = Pass {
+        before: 0,
+        piece: LONG * high,
+        count: PIECES / GROWTH,
+        fitting: 1,
+    };
+    if low >= PIECES_MIN * space.block_bytes || pass.bytes() > space.span() / 2 {
+        return Stage::Found(low, high);
+    }
+    match by_number(record, &pass) {
+        None => Stage::Check(pass, Kind::Long, (low, high)),
+        Some(true) => Stage::Limit(low),
+        Some(false) => Stage::Found(low, high),
     }
 }
 
@@ -208,74 +240,6 @@ fn around(low: u64, step: u64, piece: u64) -> Pass {
         count: lead + step.div_ceil(piece) + BEFORE,
         fitting: (lead.saturating_sub(1)).max(1),
     }
-}
-
-/// Times flushes of nothing (`x` = 0) and of one small write, and reads from the flash.
-fn small(session: &mut Session<'_>) -> Result<(), Stop> {
-    let space = session.space();
-    let (start, span, len) = (
-        session.region().start,
-        space.span(),
-        space.round_up(4 << 10),
-    );
-    session.step(PARAMETER, "small", |io| {
-        io.flush()?;
-        for rep in 0..SMALL_REPS {
-            io.flush()?;
-            io.sample(Series::FLUSH_AFTER, 0, rep);
-            // In the part that the first runs trim anyway.
-            let place = io.rng.below(((WINDOW.min(span) - len) >> 16).max(1)) << 16;
-            io.write(start + place, len)?;
-            io.flush()?;
-            io.sample(Series::FLUSH_AFTER, len, rep);
-        }
-        let block = space.block_bytes;
-        for rep in 0..READS {
-            let place = io.rng.below(span / block) * block;
-            io.read(start + place, block)?;
-            io.sample(Series::RANDOM_READ, block, rep);
-        }
-        Ok(())
-    })
-}
-
-fn make(session: &mut Session<'_>, pass: Pass, kind: Kind) -> Result<(), Stop> {
-    let space = session.space();
-    let (by, window) = (
-        emptying(session.record()),
-        window(session, &space, pass.bytes()),
-    );
-    session.step(PARAMETER, &kind.name(&pass), |io| {
-        if kind == Kind::Again {
-            io.idle(PAUSE)?;
-        }
-        let mut took = PAUSE;
-        for rep in 0..pass.runs() {
-            empty(io, by, &window, took)?;
-            let offset = somewhere(io, &space, &window, pass.bytes());
-            took = pass.run(io, offset, rep as u32)?;
-        }
-        empty(io, by, &window, took)
-    })
-}
-
-/// Returns the range for runs of `bytes`: the whole span, or a small one if it is trimmed and must be written again later.
-fn window(session: &Session<'_>, space: &Space, bytes: u64) -> std::ops::Range<u64> {
-    let start = session.region().start;
-    let end = match emptying(session.record()) {
-        Emptying::Flush => space.span(),
-        Emptying::Forget => space
-            .round_up((bytes + bytes / 4).max(WINDOW))
-            .min(space.span()),
-    };
-    start..start + end
-}
-
-/// Returns a random place at any logical block, so that effects of the ends of the drive's blocks come at another piece each
-/// time.
-fn somewhere(io: &mut Io<'_>, space: &Space, window: &std::ops::Range<u64>, bytes: u64) -> u64 {
-    let places = (window.end - window.start - bytes) / space.block_bytes;
-    window.start + io.rng.below(places.max(1)) * space.block_bytes
 }
 
 impl Probe for WriteBuffer {
@@ -305,11 +269,16 @@ impl Probe for WriteBuffer {
         loop {
             match stage(session.record(), &space) {
                 Stage::Small => small(session)?,
-                Stage::Make(pass, kind) => {
-                    written.end = written.end.max(window(session, &space, pass.bytes()).end);
-                    make(session, pass, kind)?;
+                Stage::Make(pass, kind) | Stage::Check(pass, kind, _) => {
+                    let by = emptying(session.record());
+                    written.end = written.end.max(window(&space, by, pass.bytes()).end);
+                    make(session, pass, kind, by)?;
                 }
-                Stage::Found(..) | Stage::Lost(_) | Stage::Flash | Stage::Nothing(_) => break,
+                Stage::Found(..)
+                | Stage::Limit(_)
+                | Stage::Lost(_)
+                | Stage::Flash
+                | Stage::Nothing(_) => break,
             }
         }
         let by = emptying(session.record());
@@ -327,7 +296,8 @@ impl Probe for WriteBuffer {
                     "a flush after a write costs no more than one of nothing, and a write waits for the flash from the first ones on",
                 )
             }
-            Stage::Found(low, high) => {
+            // Records of former versions have no such pass.
+            Stage::Found(low, high) | Stage::Check(_, _, (low, high)) => {
                 let reason = format!(
                     "emptied memory takes {} and no write of it waits; the next one waits for the flash, in every run and again after a pause",
                     size(low)
@@ -342,6 +312,11 @@ impl Probe for WriteBuffer {
                 );
                 Estimate::inconclusive(reason).figure("seen_bytes", about as f64)
             }
+            Stage::Limit(about) => Estimate::not_identifiable(format!(
+                "writes wait from about {} on, and so do reads of the same lengths: a limit in front of the drive makes both \
+                 wait before the memory is full",
+                size(about)
+            )),
             Stage::Flash => Estimate::absent(
                 "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
             ),

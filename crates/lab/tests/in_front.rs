@@ -1,0 +1,221 @@
+//! What stands in front of a drive and looks like a part of it: limits that make requests wait, small memories of data, and
+//! zones, planted in modelled drives.
+
+use fathom_base::{Bytes, Dur};
+use fathom_block::layers::Limit;
+use fathom_block::{Device, ZoneState};
+use fathom_model::{Model, find};
+use fathom_probe::run::{RunError, check, run, solve};
+use fathom_probe::{Estimate, Level, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_run::{Precondition, prepare};
+use fathom_ssd::{Spec, Ssd};
+
+/// A drive of 21 dies with all of its map in memory, a buffer of 256 KiB and nothing that disturbs.
+const DRIVE: &str = r#"
+kind = "ssd"
+name = "drive"
+capacity = "384MiB"
+[host]
+protocol = "nvme"
+bandwidth = "3GB/s"
+command_overhead = "1us"
+latency = "6us"
+queue_depth = 128
+logical_block = "512B"
+max_request = "1MiB"
+[flash]
+channels = 3
+packages_per_channel = 1
+dies_per_package = 7
+planes_per_die = 1
+pages_per_block = 64
+page = "12KiB"
+bus = "800MT/s"
+read = "60us"
+program = "600us"
+erase = "3ms"
+clustered_page = "12KiB"
+clustered_block = "768KiB"
+[mapping]
+kind = "page"
+unit = "4KiB"
+over_provisioning_percent = 20.0
+striping = "dynamic"
+partial_program = true
+[write_buffer]
+policy = "fifo"
+capacity = "256KiB"
+"#;
+
+fn with(parts: &str) -> Spec {
+    Spec::from_toml(&format!("{DRIVE}{parts}")).unwrap()
+}
+
+fn limited(spec: Spec, limit: Limit) -> Spec {
+    Spec {
+        limit: Some(limit),
+        ..spec
+    }
+}
+
+fn operations(per_second: u64, burst: u64) -> Limit {
+    Limit {
+        operations_per_second: Some(per_second),
+        operations_burst: Some(burst),
+        ..Limit::default()
+    }
+}
+
+fn answer(spec: &Spec, parameter: Parameter) -> Estimate {
+    let config = RunConfig {
+        level: Level::Quick,
+        parameters: vec![parameter],
+        ..RunConfig::default()
+    };
+    let record = run(
+        &mut Ssd::new(spec, 1).unwrap(),
+        &config,
+        None,
+        &mut Unobserved,
+    );
+    let mut profile = solve(&record.unwrap());
+    profile.parameters.remove(&parameter).unwrap()
+}
+
+#[test]
+fn reads_that_a_limit_holds_back_are_no_stalls() {
+    for limit in [operations(3000, 6000), operations(500, 4000)] {
+        let found = answer(&limited(with(""), limit), Parameter::Stalls);
+        assert_ne!(found.verdict, Verdict::Identified, "{found:?}");
+    }
+}
+
+#[test]
+fn stalls_behind_a_limit_have_their_own_length() {
+    let stalling =
+        with("[noise]\nbackground_interval = \"100ms\"\nbackground_duration = \"2ms\"\n");
+    let alone = answer(&stalling, Parameter::Stalls);
+    let behind = answer(
+        &limited(stalling, operations(3000, 6000)),
+        Parameter::Stalls,
+    );
+    for found in [alone, behind] {
+        assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+        let Some(Value::Nanoseconds(ns)) = found.value else {
+            panic!("{found:?}");
+        };
+        assert!(ns < 4_000_000, "{found:?}");
+    }
+}
+
+#[test]
+fn what_a_limit_lets_pass_is_no_memory_for_writes() {
+    let found = answer(&with(""), Parameter::WriteBuffer);
+    assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+    // Reads of the flash take longer than the last one makes them wait.
+    for per_second in [3000, 10_001, 15_000] {
+        let spec = limited(with(""), operations(per_second, 1));
+        let found = answer(&spec, Parameter::WriteBuffer);
+        // The memory itself, where the limit lets writes fill it.
+        let right = [None, Some(Value::Bytes(256 << 10))];
+        assert!(right.contains(&found.value), "{found:?}");
+    }
+}
+
+#[test]
+fn a_memory_of_data_below_the_shortest_span_is_no_map() {
+    for kib in [32, 64, 100] {
+        let buffer = format!("[read_buffer]\ncapacity = \"{kib}KiB\"\nline = \"4KiB\"\n");
+        let found = answer(&with(&buffer), Parameter::MapReach);
+        assert_ne!(found.verdict, Verdict::Identified, "{kib} {found:?}");
+    }
+}
+
+#[test]
+fn a_map_in_flash_behind_a_memory_of_data_does_not_hide_the_dies() {
+    let spec = |kind: &str| {
+        let text = DRIVE.replace("kind = \"page\"", kind);
+        let buffer = "[read_buffer]\ncapacity = \"1MiB\"\nline = \"4KiB\"\n";
+        Spec::from_toml(&format!("{text}{buffer}")).unwrap()
+    };
+    let in_flash = spec("kind = \"dftl\"\nmap_cache = \"100KiB\"");
+    for spec in [spec("kind = \"page\""), in_flash] {
+        let found = answer(&spec, Parameter::Parallelism);
+        assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+        let dies = Some(Value::Count(21));
+        assert!(found.low <= dies && dies <= found.high, "{found:?}");
+    }
+}
+
+#[test]
+fn a_limit_of_bytes_is_none_of_operations() {
+    let bytes = Limit {
+        bandwidth: fathom_base::Rate::new(33_000_000),
+        bandwidth_burst: Some(Bytes(40_000_000)),
+        ..Limit::default()
+    };
+    let of = |limit: &Limit, parameter| answer(&limited(with(""), limit.clone()), parameter);
+    let found = of(&bytes, Parameter::RateLimit);
+    assert_eq!(found.verdict, Verdict::Absent, "{found:?}");
+    let found = of(&bytes, Parameter::BandwidthLimit);
+    assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+    let found = of(&operations(8000, 10_000), Parameter::RateLimit);
+    assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
+}
+
+/// Returns a zoned drive whose zones hold less than they are long.
+fn zoned() -> Spec {
+    let root = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/drive-zoned.toml"
+    );
+    Spec::from_toml(&std::fs::read_to_string(root).unwrap()).unwrap()
+}
+
+#[test]
+fn zones_are_refused_before_the_first_write() {
+    let mut drive = Ssd::new(&zoned(), 1).unwrap();
+    let refused = run(&mut drive, &RunConfig::default(), None, &mut Unobserved);
+    assert!(matches!(refused, Err(RunError::Zoned)));
+    let empty = |zone: &fathom_block::Zone| zone.state == ZoneState::Empty;
+    assert!(drive.zones(0, usize::MAX).iter().all(empty));
+    let read_only = RunConfig {
+        read_only: true,
+        ..RunConfig::default()
+    };
+    assert!(check(&read_only, drive.info()).is_ok());
+}
+
+#[test]
+fn zones_are_filled_as_far_as_they_hold_data() {
+    let mut drive = Ssd::new(&zoned(), 1).unwrap();
+    prepare(&mut drive, Precondition::Filled, 1).unwrap();
+    let zones = drive.zones(0, usize::MAX);
+    assert!(zones.iter().all(|zone| zone.state == ZoneState::Full));
+    let Model::Ssd(preset) = Model::from_toml(find("zns").unwrap().text).unwrap() else {
+        panic!("zns is a drive of flash");
+    };
+    let small = Spec {
+        capacity: Bytes(preset.capacity.0 / 4),
+        ..*preset
+    };
+    prepare(&mut Ssd::new(&small, 1).unwrap(), Precondition::Filled, 1).unwrap();
+}
+
+#[test]
+fn a_first_look_that_the_budget_cuts_short_costs_what_it_took() {
+    let config = RunConfig {
+        fitting: true,
+        budget_time: Some(Dur::ms(50)),
+        parameters: vec![Parameter::ReadUnit, Parameter::Flush],
+        ..RunConfig::default()
+    };
+    let mut drive = Ssd::new(&with(""), 1).unwrap();
+    let profile = solve(&run(&mut drive, &config, None, &mut Unobserved).unwrap());
+    assert!(profile.cost.device_ns >= 50_000_000, "{:?}", profile.cost);
+    assert!(profile.cost.bytes_written > 0);
+    for found in profile.parameters.values() {
+        let said = &found.evidence.reason;
+        assert!(said.contains("of 50.0 ms"), "{said}");
+    }
+}
