@@ -231,7 +231,7 @@ fn named_by_log(record: &Record, bytes: u64) -> Estimate {
         )
     });
     let reason = format!(
-        "memory hides it from flushed writes, but random writes of {} make the drive write more to the media when they are \
+        "memory hides it from flushed writes, but writes of {} make the drive write more to the media when they are \
          shifted by half{times}",
         size(bytes)
     );

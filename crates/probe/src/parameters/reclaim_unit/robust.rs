@@ -16,6 +16,9 @@ const USUAL: u64 = 32 << 20;
 const MOVES: f64 = 1.12;
 /// The largest share of the logarithm of this ratio that is left with zones of twice or four times the unit.
 const LEFT: f64 = 0.4;
+/// The longest wait in a period, in nanoseconds: two blocks one after the other, of 30 ms each, the longest time of data sheets
+/// (QLC). In longer ones data is moved; groups of dies do so by turns, so that the distance may be a part of the unit.
+const WAIT_MAX_NS: f64 = 60e6;
 /// The page of most drives of today, in bytes.
 const PAGE: f64 = 16_384.0;
 /// The least ratio of the bytes written to the media for small and for large zones, where the drive tells.
@@ -129,6 +132,13 @@ fn whole(dips: &Dips) -> f64 {
 
 fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
     let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
+    if dips.wait_ns > WAIT_MAX_NS {
+        return Estimate::inconclusive(format!(
+            "{every}, but for {:.0} ms, longer than blocks take to be erased: data is moved even for a stream in order, by one \
+             group of dies or by several in turn",
+            dips.wait_ns / 1e6
+        ));
+    }
     let unit = dips.bytes as u64;
     let Some([small, large]) = curve.ends() else {
         return Estimate::inconclusive(format!("{every}, but the drive has too few such zones"));
@@ -244,6 +254,13 @@ mod tests {
         assert!(!identified([1.05, 1.0, 1.0], None));
         assert!(!identified([3.0, 2.8, 2.5], None));
         assert!(!identified([2.0, 1.5, 1.1], Some([1.2, 1.2])));
+        // In dips of 100 ms data is moved.
+        let long = Dips {
+            wait_ns: 1e8,
+            ..dips()
+        };
+        let answer = with_dips(&long, &curve([2.0, 1.5, 1.1], None));
+        assert_eq!(answer.verdict, crate::Verdict::Inconclusive);
     }
 
     #[test]
