@@ -1,6 +1,7 @@
 //! The way back: the old values of what this change has set, and nothing of what somebody else has set since.
 
 use super::entry::{Entry, SCHEDULER, moves, place};
+use super::notes::Notes;
 use super::own::set_by_others;
 use super::settle::{Missed, Target, settle};
 use super::since::Since;
@@ -18,14 +19,21 @@ pub(super) struct Back {
 }
 
 /// Sets the old values, each even if another one fails. A value that this change cannot have made is kept, also where the
-/// kernel changes it with one that is restored. `unsure` is true if the change ended while it wrote, so that it did not
+/// kernel changes it with one that is restored. `writing` is the last
+/// attribute that it has written if it ended while it wrote, so that it did not
 /// see what the kernel made of others. `own` has the attributes of a scheduler that it has switched to. A drive that is gone
 /// has nothing to restore.
-pub(super) fn put_back(entries: &[Entry], own: &[[String; 2]], queue: &Path, unsure: bool) -> Back {
+pub(super) fn put_back(
+    entries: &[Entry],
+    own: &[[String; 2]],
+    queue: &Path,
+    writing: Option<&str>,
+    notes: &mut Notes<'_>,
+) -> Back {
     if !queue.exists() {
         return Back::default();
     }
-    let case = Case::of(entries, queue, unsure);
+    let case = Case::of(entries, queue, writing);
     let before: Vec<Option<String>> = entries.iter().map(|entry| entry.now(queue)).collect();
     let all = || entries.iter().zip(&before);
     let target = |(entry, now): (&Entry, &Option<String>)| {
@@ -40,11 +48,11 @@ pub(super) fn put_back(entries: &[Entry], own: &[[String; 2]], queue: &Path, uns
     };
     let mut targets: Vec<Target> = all().filter_map(target).collect();
     targets.sort_by_key(|target| place(&target.attribute));
-    let of_ours = match unsure {
-        true => Vec::new(),
-        false => set_by_others(own, entries, queue),
+    let of_ours = match writing {
+        Some(_) => Vec::new(),
+        None => set_by_others(own, entries, queue),
     };
-    let missed = settle(queue, &targets);
+    let missed = settle(queue, &targets, notes);
     let mut back = Back::default();
     for (entry, before) in all() {
         let now = entry.now(queue);
@@ -72,21 +80,19 @@ pub(super) fn put_back(entries: &[Entry], own: &[[String; 2]], queue: &Path, uns
 
 /// Whose values they are.
 struct Case<'a> {
-    entries: &'a [Entry],
-    unsure: bool,
+    /// The attribute that was being written.
+    writing: Option<&'a str>,
     /// Somebody else has switched the scheduler.
     switched: bool,
 }
 
 impl<'a> Case<'a> {
-    fn of(entries: &'a [Entry], queue: &Path, unsure: bool) -> Self {
+    fn of(entries: &[Entry], queue: &Path, writing: Option<&'a str>) -> Self {
         let scheduler = entries.iter().find(|entry| entry.attribute == SCHEDULER);
-        let switched =
-            scheduler.is_some_and(|entry| entry.now(queue).is_some_and(|now| !entry.knows(&now)));
+        let other = |entry: &Entry| entry.now(queue).is_some_and(|now| !entry.knows(&now));
         Self {
-            entries,
-            unsure,
-            switched,
+            writing,
+            switched: scheduler.is_some_and(other),
         }
     }
 
@@ -107,13 +113,8 @@ impl<'a> Case<'a> {
         let Some(now) = now else {
             return true;
         };
-        entry.knows(now) || (self.unsure && self.may_move(entry))
-    }
-
-    /// Returns true if the kernel may have given the attribute a value of its own.
-    fn may_move(&self, entry: &Entry) -> bool {
-        let mut wanted = self.entries.iter().filter(|one| one.new.is_some());
-        wanted
-            .any(|one| one.attribute == entry.attribute || moves(&one.attribute, &entry.attribute))
+        let name = &entry.attribute;
+        let may_move = |written: &str| written == name || moves(written, name);
+        entry.knows(now) || self.writing.is_some_and(may_move)
     }
 }

@@ -114,9 +114,15 @@ impl Journal {
         }
     }
 
-    /// Adds that attributes are being written.
-    pub(super) fn writing(&mut self) -> io::Result<()> {
-        self.append(&line(&[WRITING]))
+    /// Adds that an attribute is being written.
+    pub(super) fn writing(&mut self, attribute: &str) -> io::Result<()> {
+        self.append(&line(&[WRITING, attribute]))
+    }
+
+    /// Adds values that the kernel has made.
+    pub(super) fn seen(&mut self, seen: &[[String; 2]]) -> io::Result<()> {
+        let seen = seen.iter().map(|[name, value]| line(&[SEEN, name, value]));
+        self.append(&seen.collect::<String>())
     }
 
     /// Adds that all attributes were read again, values that the kernel has made, and attributes of the scheduler that was

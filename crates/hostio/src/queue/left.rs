@@ -3,6 +3,7 @@
 use super::back::put_back;
 use super::drive::DriveQueue;
 use super::journal::{Journal, all};
+use super::notes::Notes;
 use super::since::Since;
 use super::written::{Written, parse};
 use crate::error::{HostError, os_error};
@@ -68,7 +69,7 @@ fn one(path: &Path) -> Option<Left> {
         Ok(Err(why)) => return Some(left(Outcome::Damaged(why))),
         Ok(Ok(written)) => written,
     };
-    let restored = restore(&written, path);
+    let restored = restore(&written, path, &mut journal);
     if matches!(restored.outcome, Outcome::Failed(_)) {
         return Some(restored);
     }
@@ -78,7 +79,7 @@ fn one(path: &Path) -> Option<Left> {
     }
 }
 
-fn restore(written: &Written, path: &Path) -> Left {
+fn restore(written: &Written, path: &Path, journal: &mut Journal) -> Left {
     let left = |outcome, since| Left {
         drive: written.name.clone(),
         journal: path.to_owned(),
@@ -89,11 +90,14 @@ fn restore(written: &Written, path: &Path) -> Left {
     let Some(drive) = there else {
         return left(Outcome::Gone, Vec::new());
     };
+    // If this process is killed, too, the next one goes on.
+    let mut notes = Notes::new(Some(journal), &written.entries);
     let back = put_back(
         &written.entries,
         &written.own,
         &drive.path_of(""),
-        written.unsure,
+        written.writing.as_deref(),
+        &mut notes,
     );
     let outcome = match back.missed.into_iter().next() {
         None => Outcome::Restored(back.restored),

@@ -1,6 +1,7 @@
 //! Writing attributes until all of them have their values, although the kernel changes some with others.
 
 use super::entry::{value, write};
+use super::notes::Notes;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -29,9 +30,17 @@ pub(super) struct Missed {
 /// writes at the same time.
 const PASSES: usize = 2;
 
+/// Writes one attribute.
+pub(super) fn set(queue: &Path, target: &Target, notes: &mut Notes<'_>) -> io::Result<()> {
+    notes.before(queue, &target.attribute);
+    let written = write(queue, &target.attribute, &target.value);
+    notes.after(queue);
+    written
+}
+
 /// Writes the attributes in this order, each that has another value, and reads all of them again. Returns those that do
 /// not have their values in the end.
-pub(super) fn settle(queue: &Path, targets: &[Target]) -> Vec<Missed> {
+pub(super) fn settle(queue: &Path, targets: &[Target], notes: &mut Notes<'_>) -> Vec<Missed> {
     let mut errors: BTreeMap<&str, io::Error> = BTreeMap::new();
     let has = |target: &Target| {
         let now = value(queue, &target.attribute);
@@ -39,7 +48,7 @@ pub(super) fn settle(queue: &Path, targets: &[Target]) -> Vec<Missed> {
     };
     for _ in 0..PASSES {
         for target in targets.iter().filter(|target| !has(target).0) {
-            match write(queue, &target.attribute, &target.value) {
+            match set(queue, target, notes) {
                 Ok(()) => errors.remove(target.attribute.as_str()),
                 Err(error) => errors.insert(&target.attribute, error),
             };

@@ -2,14 +2,15 @@
 
 use super::back::{Back, put_back};
 use super::drive::DriveQueue;
-use super::entry::{Entry, SCHEDULER, moves, write};
+use super::entry::{Entry, SCHEDULER, moves};
 use super::journal::Journal;
+use super::notes::{Noted, Notes};
 use super::own::{is_switched, of_scheduler, set_by_others};
 use super::refusal::{Refusal, refusal};
-use super::settle::{Missed, Target, settle};
+use super::settle::{Missed, Target, set, settle};
 use super::since::Since;
 use crate::error::{HostError, os_error};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -26,8 +27,8 @@ pub(super) struct State {
     journal: Option<Journal>,
     /// The new values may be set.
     changed: bool,
-    /// A writing has begun and was not read again.
-    unsure: bool,
+    /// The last attribute that was written, until all are read again.
+    writing: Option<String>,
     /// Restored or kept for good; later calls do nothing.
     over: bool,
 }
@@ -43,7 +44,7 @@ impl State {
             follows: Vec::new(),
             journal: Some(journal),
             changed: false,
-            unsure: false,
+            writing: None,
             over: false,
         }
     }
@@ -67,12 +68,14 @@ impl State {
         }
         let queue = self.queue();
         self.is_as_left()?;
-        self.begin()?;
         self.changed = true;
         let mut refused = Vec::new();
         // Each turn but the last has a refusal, after which one value less is wanted.
         loop {
-            let missed = settle(&queue, &self.targets(only));
+            let mut notes = Notes::new(self.journal.as_mut(), &self.entries);
+            let missed = settle(&queue, &targets(&self.entries, only), &mut notes);
+            let noted = notes.end();
+            self.note(noted)?;
             if !queue.exists() {
                 return Err(HostError::NotFound { path: queue });
             }
@@ -80,12 +83,7 @@ impl State {
             self.follows.clear();
             for one in missed {
                 match self.wanted(&one.attribute, only) {
-                    Some(entry) => refused.extend(entry.new.take().map(|new| {
-                        // The kernel may have noted the value and limited it.
-                        let _it_was_set_before = write(&queue, &entry.attribute, &entry.old);
-                        entry.seen.extend(one.now.clone());
-                        refusal(&one, new)
-                    })),
+                    Some(at) => refused.extend(self.refused(&queue, at, &one)?),
                     None => self.follow(&one, only)?,
                 }
             }
@@ -97,10 +95,50 @@ impl State {
         Ok(refused)
     }
 
-    /// Returns an attribute that is to have a new value.
-    fn wanted(&mut self, attribute: &str, only: Option<&str>) -> Option<&mut Entry> {
-        let mut entries = self.entries.iter_mut();
-        entries.find(|entry| entry.attribute == attribute && is_wanted(entry, only))
+    /// Returns the place of an attribute that is to have a new value.
+    fn wanted(&self, attribute: &str, only: Option<&str>) -> Option<usize> {
+        let mut entries = self.entries.iter();
+        entries.position(|entry| entry.attribute == attribute && is_wanted(entry, only))
+    }
+
+    /// Gives an attribute its old value for good, because the kernel does not take the new one.
+    fn refused(
+        &mut self,
+        queue: &Path,
+        at: usize,
+        missed: &Missed,
+    ) -> Result<Option<Refusal>, HostError> {
+        let entry = &self.entries[at];
+        // The kernel may have noted the value and limited it.
+        let old = Target {
+            attribute: entry.attribute.clone(),
+            value: entry.old.clone(),
+        };
+        let mut notes = Notes::new(self.journal.as_mut(), &self.entries);
+        let _it_was_set_before = set(queue, &old, &mut notes);
+        let noted = notes.end();
+        let new = self.entries[at].new.take();
+        self.entries[at].seen.extend(missed.now.clone());
+        self.note(noted)?;
+        Ok(new.map(|new| refusal(missed, new)))
+    }
+
+    /// Remembers what was noted in the journal.
+    ///
+    /// # Errors
+    /// That the journal could not be written.
+    fn note(&mut self, noted: Noted) -> Result<(), HostError> {
+        if noted.writing.is_some() {
+            self.writing = noted.writing;
+        }
+        for [name, value] in noted.seen {
+            let entry = self.entries.iter_mut().find(|e| e.attribute == name);
+            if let Some(entry) = entry {
+                entry.seen.push(value);
+            }
+        }
+        let error = noted.error.map_or(Ok(()), Err);
+        error.map_err(|error| os_error(&self.queue(), "note its change in the journal", error))
     }
 
     /// Notes an attribute that did not keep its value although it was written.
@@ -123,22 +161,6 @@ impl State {
         }
     }
 
-    /// Returns the value that each attribute is to have. Those of a scheduler that is switched have none.
-    fn targets(&self, only: Option<&str>) -> Vec<Target> {
-        let switches = |entry: &Entry| entry.attribute == SCHEDULER && is_wanted(entry, only);
-        let switches = self.entries.iter().any(switches);
-        let entries = self.entries.iter();
-        let entries = entries.filter(|entry| !(switches && entry.is_of_scheduler()));
-        let target = |entry: &Entry| {
-            let new = entry.new.as_ref().filter(|_| is_wanted(entry, only));
-            Target {
-                attribute: entry.attribute.clone(),
-                value: new.unwrap_or(&entry.old).clone(),
-            }
-        };
-        entries.map(target).collect()
-    }
-
     /// Checks that every attribute has the value that was read last.
     ///
     /// # Errors
@@ -149,7 +171,7 @@ impl State {
         if !queue.exists() {
             return Err(HostError::NotFound { path: queue });
         }
-        if self.unsure {
+        if self.writing.is_some() {
             return Ok(());
         }
         let mut others = Vec::new();
@@ -178,14 +200,6 @@ impl State {
         }
     }
 
-    /// Notes in the journal that attributes are being written.
-    fn begin(&mut self) -> Result<(), HostError> {
-        let queue = self.queue();
-        self.unsure = true;
-        let noted = self.journal.as_mut().map_or(Ok(()), Journal::writing);
-        noted.map_err(|error| os_error(&queue, "note in the journal that it is changed", error))
-    }
-
     /// Reads all attributes again, and notes in the journal what the kernel made of them if they are `ours`.
     fn read_again(&mut self, ours: bool) -> Result<(), HostError> {
         let queue = self.queue();
@@ -204,7 +218,7 @@ impl State {
         let journal = self.journal.as_mut();
         let noted = journal.map_or(Ok(()), |journal| journal.read_again(&seen, &own));
         noted.map_err(|error| os_error(&queue, "note its values in the journal", error))?;
-        self.unsure = false;
+        self.writing = None;
         Ok(())
     }
 
@@ -214,10 +228,13 @@ impl State {
             return Ok(());
         }
         let found = self.is_as_left();
-        let unsure = self.unsure;
-        // The old values come back even if the journal cannot be written.
-        let noted = self.begin();
-        let back = put_back(&self.entries, &self.own, &self.queue(), unsure);
+        let mut notes = Notes::new(self.journal.as_mut(), &self.entries);
+        let queue = self.drive.path_of("");
+        let writing = self.writing.as_deref();
+        let back = put_back(&self.entries, &self.own, &queue, writing, &mut notes);
+        let noted = notes.end();
+        // The old values are back even if the journal cannot be written.
+        let noted = self.note(noted);
         let said = self.said(back);
         if matches!(said, Err(HostError::Os { .. })) {
             return said;
@@ -283,6 +300,23 @@ impl State {
 /// Returns true if an attribute is to have its new value, if it has one.
 fn is_wanted(entry: &Entry, only: Option<&str>) -> bool {
     entry.new.is_some() && only.is_none_or(|name| entry.attribute == name)
+}
+
+/// Returns the value that each attribute is to have. Those of a scheduler that is switched have none.
+fn targets(entries: &[Entry], only: Option<&str>) -> Vec<Target> {
+    let switches = |entry: &Entry| entry.attribute == SCHEDULER && is_wanted(entry, only);
+    let switches = entries.iter().any(switches);
+    let entries = entries
+        .iter()
+        .filter(|entry| !(switches && entry.is_of_scheduler()));
+    let target = |entry: &Entry| {
+        let new = entry.new.as_ref().filter(|_| is_wanted(entry, only));
+        Target {
+            attribute: entry.attribute.clone(),
+            value: new.unwrap_or(&entry.old).clone(),
+        }
+    };
+    entries.map(target).collect()
 }
 
 impl Drop for State {

@@ -156,7 +156,7 @@ fn the_journal_of_a_killed_process_restores_everything() {
     fake.set("queue/iosched/read_expire", "500");
     killed(change, &fake);
     // It was killed while it wrote, so these are the kernel's.
-    fake.add("writing\n");
+    fake.add("writing\tscheduler\n");
     assert_eq!(fake.all(), ["none", "256", "512", "500"]);
     let left = restore_left(&fake.journals());
     assert_eq!(left.len(), 1);
@@ -175,11 +175,17 @@ fn the_journal_of_a_killed_process_restores_everything() {
 /// keep its value, and of one that a switch of the scheduler resets.
 #[test]
 fn a_value_that_was_not_seen_is_of_somebody_else() {
-    for name in ["nr_requests", "read_ahead_kb"] {
+    for (name, line) in [
+        ("nr_requests", ""),
+        ("read_ahead_kb", ""),
+        // The kernel does not change it with this one.
+        ("read_ahead_kb", "writing\tscheduler\n"),
+    ] {
         let fake = Fake::new();
         let change = fake.change(&WANTED).unwrap();
         change.apply().unwrap();
         killed(change, &fake);
+        fake.add(line);
         fake.set(&format!("queue/{name}"), "64");
         let left = restore_left(&fake.journals());
         let [since] = &left[0].since[..] else {
@@ -434,15 +440,16 @@ fn values_survive_their_journal() {
         entry("wbt_lat_usec", "-1", Some("")),
     ];
     let mut journal = Journal::begin(&fake.journals(), &fake.drive(), &entries).unwrap();
-    assert!(!parse(&journal.read().unwrap()).unwrap().unsure);
-    journal.writing().unwrap();
-    assert!(parse(&journal.read().unwrap()).unwrap().unsure);
+    let writing = |journal: &mut Journal| parse(&journal.read().unwrap()).unwrap().writing;
+    assert_eq!(writing(&mut journal), None);
+    journal.writing("scheduler").unwrap();
+    assert_eq!(writing(&mut journal).as_deref(), Some("scheduler"));
     let seen = ["wbt_lat_usec", "2000"].map(str::to_owned);
     let own = [["iosched/fifo_batch", "16"].map(str::to_owned)];
     journal.read_again(&[seen], &own).unwrap();
     entries[2].seen.push("2000".into());
     let written = parse(&journal.read().unwrap()).unwrap();
-    assert!(!written.unsure);
+    assert_eq!(written.writing, None);
     assert_eq!(written.entries, entries);
     assert_eq!(written.own, own);
     assert_eq!((written.name.as_str(), written.sequence), ("sdx", Some(7)));

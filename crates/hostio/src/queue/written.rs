@@ -13,7 +13,7 @@ pub(super) const SET: &str = "set";
 pub(super) const KEEP: &str = "keep";
 /// The end of what is written before the first change.
 pub(super) const END: &str = "end";
-/// Attributes are being written.
+/// An attribute is being written: name.
 pub(super) const WRITING: &str = "writing";
 /// A value that the kernel has made: name, value.
 pub(super) const SEEN: &str = "seen";
@@ -37,8 +37,8 @@ pub(super) struct Written {
     pub(super) entries: Vec<Entry>,
     /// Attributes of the scheduler that was switched to, with every value that was seen.
     pub(super) own: Vec<[String; 2]>,
-    /// The process ended while it wrote attributes.
-    pub(super) unsure: bool,
+    /// The process ended while it wrote attributes, of which this was the last one.
+    pub(super) writing: Option<String>,
 }
 
 /// Reads a journal.
@@ -47,11 +47,8 @@ pub(super) struct Written {
 /// What is damaged, in words.
 pub(super) fn parse(bytes: &[u8]) -> Result<Written, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
-    // A process that was killed may have left its last line without an end; what it wrote then is not known.
-    let (text, cut) = match text.rfind('\n') {
-        Some(last) => (&text[..last], last + 1 < text.len()),
-        None => ("", true),
-    };
+    // A process that was killed may have left its last line without an end: what it says had not begun.
+    let text = text.rfind('\n').map_or("", |last| &text[..last]);
     let mut lines = text.split('\n').map(|line| line.split('\t').collect());
     let first: Vec<&str> = lines.next().unwrap_or_default();
     if first != [FIRST] {
@@ -68,7 +65,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Written, String> {
         dir: PathBuf::from(dir),
         entries: Vec::new(),
         own: Vec::new(),
-        unsure: cut,
+        writing: None,
     };
     let mut ended = false;
     for (number, fields) in lines.enumerate() {
@@ -106,8 +103,11 @@ impl Written {
     /// Reads a line of what is written later.
     fn after(&mut self, fields: &[&str]) -> Option<()> {
         match fields {
-            [WRITING] => self.unsure = true,
-            [READ] => self.unsure = false,
+            [WRITING, attribute] => {
+                is_attribute(attribute).then_some(())?;
+                self.writing = Some((*attribute).to_owned());
+            }
+            [READ] => self.writing = None,
             [OWN, attribute, value] => {
                 is_attribute(attribute).then_some(())?;
                 self.own.push([*attribute, *value].map(str::to_owned));
