@@ -368,3 +368,28 @@ fn the_drive_under_a_file_is_found_or_said_to_be_unseen() {
     assert!(DriveQueue::of(Path::new("/nonexistent/fathom")).is_err());
     assert!(DriveQueue::of(Path::new("/dev/null")).is_err());
 }
+
+/// Killed between writing the longest request and reading it again: the read-ahead that the kernel has computed goes back.
+#[test]
+fn what_the_kernel_computed_unseen_goes_back() {
+    let bench = or_skip!(Bench::new(FOUND));
+    let journals = directory();
+    let change = bench.change(&[("max_sectors_kb", "768")], journals.path());
+    let name = format!("{}.journal", bench.drive.name);
+    let begun = fs::read_to_string(journals.path().join(&name)).unwrap();
+    drop(change);
+    for (set, now) in [(None, "128"), (Some("776"), "776")] {
+        fs::write(
+            journals.path().join(&name),
+            begun.clone() + "writing\tmax_sectors_kb\n",
+        )
+        .unwrap();
+        bench.set("max_sectors_kb", "768");
+        if let Some(set) = set {
+            bench.set("read_ahead_kb", set);
+        }
+        let all = restore_left(journals.path());
+        assert_eq!(bench.all(), ["none", "1280", now, "75000", "100"]);
+        assert_eq!(all[0].since.len(), usize::from(set.is_some()), "{all:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The way back: the old values of what this change has set, and nothing of what somebody else has set since.
 
-use super::entry::{Entry, SCHEDULER, moves, place};
+use super::entry::{Entry, SCHEDULER, may_make, place};
 use super::notes::Notes;
 use super::own::set_by_others;
 use super::settle::{Missed, Target, settle};
@@ -35,9 +35,14 @@ pub(super) fn put_back(
     }
     let case = Case::of(entries, queue, writing);
     let before: Vec<Option<String>> = entries.iter().map(|entry| entry.now(queue)).collect();
-    let all = || entries.iter().zip(&before);
-    let target = |(entry, now): (&Entry, &Option<String>)| {
-        let value = match case.is_ours(entry, now.as_deref()) {
+    let ours = entries.iter().zip(&before);
+    // Before anything is written: what the kernel may have computed depends on what is set.
+    let ours: Vec<bool> = ours
+        .map(|(entry, now)| case.is_ours(entry, now.as_deref()))
+        .collect();
+    let all = || entries.iter().zip(&before).zip(&ours);
+    let target = |((entry, now), ours): ((&Entry, &Option<String>), &bool)| {
+        let value = match ours {
             true => Some(entry.old.clone()),
             false => now.clone(),
         };
@@ -54,9 +59,9 @@ pub(super) fn put_back(
     };
     let missed = settle(queue, &targets, notes);
     let mut back = Back::default();
-    for (entry, before) in all() {
+    for ((entry, before), ours) in all() {
         let now = entry.now(queue);
-        if !case.is_ours(entry, before.as_deref()) {
+        if !ours {
             back.since.push(Since {
                 attribute: entry.attribute.clone(),
                 old: entry.old.clone(),
@@ -80,6 +85,7 @@ pub(super) fn put_back(
 
 /// Whose values they are.
 struct Case<'a> {
+    queue: &'a Path,
     /// The attribute that was being written.
     writing: Option<&'a str>,
     /// Somebody else has switched the scheduler.
@@ -87,10 +93,11 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn of(entries: &[Entry], queue: &Path, writing: Option<&'a str>) -> Self {
+    fn of(entries: &[Entry], queue: &'a Path, writing: Option<&'a str>) -> Self {
         let scheduler = entries.iter().find(|entry| entry.attribute == SCHEDULER);
         let other = |entry: &Entry| entry.now(queue).is_some_and(|now| !entry.knows(&now));
         Self {
+            queue,
             writing,
             switched: scheduler.is_some_and(other),
         }
@@ -114,7 +121,7 @@ impl<'a> Case<'a> {
             return true;
         };
         let name = &entry.attribute;
-        let may_move = |written: &str| written == name || moves(written, name);
-        entry.knows(now) || self.writing.is_some_and(may_move)
+        let made = |written: &str| may_make(self.queue, written, name, now);
+        entry.knows(now) || self.writing.is_some_and(made)
     }
 }

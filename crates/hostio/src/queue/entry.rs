@@ -1,6 +1,6 @@
 //! An attribute that is changed or kept, and which attributes the kernel changes with another one.
 
-use crate::sysfs::{chosen, text};
+use crate::sysfs::{chosen, number, text};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -44,6 +44,24 @@ pub(super) fn moves(written: &str, other: &str) -> bool {
         "read_ahead_kb" | "wbt_lat_usec" | "rq_affinity" => false,
         _ => other == "read_ahead_kb" && !written.starts_with(OF_SCHEDULER),
     }
+}
+
+/// Returns true if the kernel may have given an attribute this value when `written` was written. Its read-ahead is two
+/// optimal I/Os, of a rotational drive without one two of the longest requests, or the default of 128 KiB
+/// (`blk_apply_bdi_limits`, in whole pages of at most 64 KiB). Of the others any value may be its own.
+pub(super) fn may_make(queue: &Path, written: &str, attribute: &str, value: &str) -> bool {
+    if written == attribute {
+        return true;
+    }
+    let lengths = ["optimal_io_size", "max_sectors_kb"].map(|name| number(&queue.join(name)));
+    let [optimal, longest] = lengths.map(|length| length.unwrap_or(0));
+    let computed = |now: u64| {
+        let whole = |kib: u64| now <= kib && kib - now < 64;
+        [128, optimal / 1024 * 2, longest.saturating_mul(2)]
+            .into_iter()
+            .any(whole)
+    };
+    moves(written, attribute) && (attribute != "read_ahead_kb" || value.parse().is_ok_and(computed))
 }
 
 /// An attribute with its values.

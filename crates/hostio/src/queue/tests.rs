@@ -180,6 +180,8 @@ fn a_value_that_was_not_seen_is_of_somebody_else() {
         ("read_ahead_kb", ""),
         // The kernel does not change it with this one.
         ("read_ahead_kb", "writing\tscheduler\n"),
+        // With this one it does, but not to this value.
+        ("read_ahead_kb", "writing\tmax_sectors_kb\n"),
     ] {
         let fake = Fake::new();
         let change = fake.change(&WANTED).unwrap();
