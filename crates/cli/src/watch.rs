@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(words(20, 0), "at most 1 min 40 s left; ");
         // At this rate the bytes would take 180 s more.
         assert_eq!(words(20, 10 << 20), "at most 1 min 40 s left; ");
-        assert_eq!(words(20, 80 << 20), "about 5.0 s left; ");
+        assert_eq!(words(20, 80 << 20), "about 5 s left; ");
         assert_eq!(words(130, 80 << 20), "at most 0 ns left; ");
     }
 }

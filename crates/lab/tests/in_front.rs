@@ -72,12 +72,9 @@ fn answer(spec: &Spec, parameter: Parameter) -> Estimate {
         parameters: vec![parameter],
         ..RunConfig::default()
     };
-    let record = run(
-        &mut Ssd::new(spec, 1).unwrap(),
-        &config,
-        None,
-        &mut Unobserved,
-    );
+    // The limit is a layer in front of the drive.
+    let mut drive = Model::Ssd(Box::new(spec.clone())).build(1).unwrap();
+    let record = run(&mut drive, &config, None, &mut Unobserved);
     let mut profile = solve(&record.unwrap());
     profile.parameters.remove(&parameter).unwrap()
 }
