@@ -113,6 +113,12 @@ fn without_drop(record: &Record, layout: &Layout) -> Estimate {
     if written == 0.0 {
         return Estimate::inconclusive("no fill was measured");
     }
+    if let Some(early) = drop(&pieces(record, EMPTY_STEP, EMPTY), 0.0) {
+        return Estimate::inconclusive(format!(
+            "writes in sequence drop ({}), so early that memory which a flush does not empty explains it as well as a cache",
+            speeds(&early)
+        ));
+    }
     let whole = record.meta.target.capacity_bytes as f64;
     let (said, all) = (
         size(written as u64),
@@ -129,13 +135,17 @@ fn without_drop(record: &Record, layout: &Layout) -> Estimate {
     }
 }
 
-fn with_drop(record: &Record, layout: &Layout, found: &Drop) -> Estimate {
-    let speeds = format!(
+fn speeds(found: &Drop) -> String {
+    format!(
         "{:.0} MB/s up to {}, then {:.0} MB/s",
         found.fast / 1e6,
         size(found.bytes as u64),
         found.slow / 1e6
-    );
+    )
+}
+
+fn with_drop(record: &Record, layout: &Layout, found: &Drop) -> Estimate {
+    let speeds = speeds(found);
     let [same, made] = agreeing(record, layout, found);
     if reads_recover(record) && !there_again(record, layout, found) {
         return Estimate::not_identifiable(format!(
