@@ -146,6 +146,9 @@ impl StoreError {
     /// Returns advice on how to resolve the error.
     pub fn help(&self) -> String {
         match self {
+            Self::Io { doing: "create a file in", source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "create it first, or choose another place".into()
+            }
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::PermissionDenied => {
                     "give yourself permission, or choose another place".into()
