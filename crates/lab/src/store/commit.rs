@@ -129,7 +129,7 @@ impl Staging {
         disk::sync_dir(&self.leaf)
     }
 
-    /// Moves one file of the set to a path of its own, which [`super::single`] allows.
+    /// Moves one file of the set to a path of its own, which [`super::single()`] allows.
     ///
     /// # Errors
     /// [`StoreError::Io`]; the previous file stays in place.

@@ -68,7 +68,7 @@ impl Staging {
         Ok(staging)
     }
 
-    /// Begins a set of one file that is published at a place ([`super::single`]).
+    /// Begins a set of one file that is published at a place ([`super::single()`]).
     ///
     /// # Errors
     /// [`StoreError::Io`] if no directory can be created beside it.
