@@ -15,7 +15,13 @@ pub(crate) const ABOUT: About = About {
     question: "How much flash beyond its capacity does the drive have for garbage collection?",
     page: include_str!("../../../../docs/parameters/over_provisioning.md"),
     writes: true,
-    looks_at: &[Parameter::IndirectionUnit],
+    looks_at: &[
+        Parameter::IndirectionUnit,
+        Parameter::MapReach,
+        Parameter::RateLimit,
+        Parameter::BandwidthLimit,
+        Parameter::FastCache,
+    ],
     marks: None,
     figures: &[Figure {
         measure: Measure::Throughput,

@@ -4,7 +4,7 @@ use super::invert::{self, Inverted, Point, invert};
 use super::steady::{self, ORDER_MAX, Steady, USED};
 use super::waf::Table;
 use crate::robust::overwritten;
-use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
+use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value, Verdict};
 
 /// The least number of utilisations with a steady speed.
 const STEADY_MIN: usize = 5;
@@ -26,7 +26,37 @@ fn points(record: &Record) -> Vec<(u64, Steady)> {
     USED.iter().filter_map(steady).collect()
 }
 
-fn answer(record: &Record) -> Estimate {
+/// What else takes flash or time where it writes.
+struct Beside {
+    /// The writes themselves are slowed by a limit.
+    limited: bool,
+    /// Something other than the host's data is written to the flash, or data is written twice.
+    more: Option<&'static str>,
+}
+
+impl Beside {
+    fn of(others: &Answers<'_>) -> Self {
+        let has = |parameter| others(parameter).verdict == Verdict::Identified;
+        let more = match () {
+            () if has(Parameter::MapReach) => Some("a map in flash is written and collected, too"),
+            () if has(Parameter::FastCache) => {
+                Some("a fast cache takes writes first, and its data is written again")
+            }
+            () => None,
+        };
+        Self {
+            limited: has(Parameter::RateLimit) || has(Parameter::BandwidthLimit),
+            more,
+        }
+    }
+}
+
+fn answer(record: &Record, beside: &Beside) -> Estimate {
+    if let Some(more) = beside.more {
+        return Estimate::not_identifiable(format!(
+            "{more}, so that more than garbage collection makes random overwrites slow"
+        ));
+    }
     if let Some(order) = steady::order(record).filter(|order| *order > ORDER_MAX) {
         return Estimate::not_identifiable(format!(
             "random overwrites take {order:.1} times as long as those in order even on a nearly empty drive: something \
@@ -39,7 +69,12 @@ fn answer(record: &Record) -> Estimate {
         return Estimate::inconclusive("the speed of random overwrites did not become steady");
     };
     let slower = full.1.ns_per_byte / empty.1.ns_per_byte;
-    let timed = by_times(&seen, slower);
+    let timed = match beside.limited {
+        true => {
+            Estimate::not_identifiable("a limit in front of the drive sets the speed of writes")
+        }
+        false => by_times(&seen, slower),
+    };
     let told = |(used, steady): &(u64, Steady)| Some((*used as f64 / 100.0, steady.media?));
     let told: Vec<(f64, f64)> = seen.iter().filter_map(told).collect();
     match invert::logged(&told, &Table::all()) {
@@ -157,7 +192,7 @@ impl Probe for OverProvisioning {
         steady::measure(session)
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         if let Some(unfit) = unfit(record) {
             return unfit;
         }
@@ -166,6 +201,6 @@ impl Probe for OverProvisioning {
                 "the drive takes no TRIM, so it cannot be emptied step by step",
             );
         }
-        answer(record)
+        answer(record, &Beside::of(others))
     }
 }
