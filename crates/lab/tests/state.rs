@@ -197,9 +197,14 @@ fn the_fast_cache_is_found() {
 fn a_drive_without_a_fast_cache_has_none() {
     for seed in 0..cases(3, 40) {
         let memory = [Some(buffer(16 << 20, seed % 2 == 0)), None][seed as usize % 2].clone();
+        // A small cache looks like protected memory.
+        let verdict = match memory {
+            Some(_) => Verdict::Inconclusive,
+            None => Verdict::Absent,
+        };
         let spec = drawn(seed, |spec| spec.write_buffer = memory);
         let found = answer(&spec, Parameter::FastCache, seed);
-        assert_eq!(found.verdict, Verdict::Absent, "{found:?}");
+        assert_eq!(found.verdict, verdict, "{found:?}");
     }
 }
 
