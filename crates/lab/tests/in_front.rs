@@ -1,12 +1,13 @@
 //! What stands in front of a drive and looks like a part of it: limits that make requests wait, small memories of data, and
 //! zones, planted in modelled drives.
 
+use crate::asked::quick_answer;
 use fathom_base::{Bytes, Dur};
 use fathom_block::layers::Limit;
 use fathom_block::{Device, ZoneState};
 use fathom_model::{Model, find};
 use fathom_probe::run::{RunError, check, run, solve};
-use fathom_probe::{Estimate, Level, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_probe::{Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_run::{Precondition, prepare};
 use fathom_ssd::{Spec, Ssd};
 
@@ -66,23 +67,10 @@ fn operations(per_second: u64, burst: u64) -> Limit {
     }
 }
 
-fn answer(spec: &Spec, parameter: Parameter) -> Estimate {
-    let config = RunConfig {
-        level: Level::Quick,
-        parameters: vec![parameter],
-        ..RunConfig::default()
-    };
-    // The limit is a layer in front of the drive.
-    let mut drive = Model::Ssd(Box::new(spec.clone())).build(1).unwrap();
-    let record = run(&mut drive, &config, None, &mut Unobserved);
-    let mut profile = solve(&record.unwrap());
-    profile.parameters.remove(&parameter).unwrap()
-}
-
 #[test]
 fn reads_that_a_limit_holds_back_are_no_stalls() {
     for limit in [operations(3000, 6000), operations(500, 4000)] {
-        let found = answer(&limited(with(""), limit), Parameter::Stalls);
+        let found = quick_answer(&limited(with(""), limit), Parameter::Stalls, 1);
         assert_ne!(found.verdict, Verdict::Identified, "{found:?}");
     }
 }
@@ -91,10 +79,11 @@ fn reads_that_a_limit_holds_back_are_no_stalls() {
 fn stalls_behind_a_limit_have_their_own_length() {
     let stalling =
         with("[noise]\nbackground_interval = \"100ms\"\nbackground_duration = \"2ms\"\n");
-    let alone = answer(&stalling, Parameter::Stalls);
-    let behind = answer(
+    let alone = quick_answer(&stalling, Parameter::Stalls, 1);
+    let behind = quick_answer(
         &limited(stalling, operations(3000, 6000)),
         Parameter::Stalls,
+        1,
     );
     for found in [alone, behind] {
         assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
@@ -107,12 +96,12 @@ fn stalls_behind_a_limit_have_their_own_length() {
 
 #[test]
 fn what_a_limit_lets_pass_is_no_memory_for_writes() {
-    let found = answer(&with(""), Parameter::WriteBuffer);
+    let found = quick_answer(&with(""), Parameter::WriteBuffer, 1);
     assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
     // Reads of the flash take longer than the last one makes them wait.
     for per_second in [3000, 10_001, 15_000] {
         let spec = limited(with(""), operations(per_second, 1));
-        let found = answer(&spec, Parameter::WriteBuffer);
+        let found = quick_answer(&spec, Parameter::WriteBuffer, 1);
         // The memory itself, where the limit lets writes fill it.
         let right = [None, Some(Value::Bytes(256 << 10))];
         assert!(right.contains(&found.value), "{found:?}");
@@ -123,7 +112,7 @@ fn what_a_limit_lets_pass_is_no_memory_for_writes() {
 fn a_memory_of_data_below_the_shortest_span_is_no_map() {
     for kib in [32, 64, 100] {
         let buffer = format!("[read_buffer]\ncapacity = \"{kib}KiB\"\nline = \"4KiB\"\n");
-        let found = answer(&with(&buffer), Parameter::MapReach);
+        let found = quick_answer(&with(&buffer), Parameter::MapReach, 1);
         assert_ne!(found.verdict, Verdict::Identified, "{kib} {found:?}");
     }
 }
@@ -137,7 +126,7 @@ fn a_map_in_flash_behind_a_memory_of_data_does_not_hide_the_dies() {
     };
     let in_flash = spec("kind = \"dftl\"\nmap_cache = \"100KiB\"");
     for spec in [spec("kind = \"page\""), in_flash] {
-        let found = answer(&spec, Parameter::Parallelism);
+        let found = quick_answer(&spec, Parameter::Parallelism, 1);
         assert_eq!(found.verdict, Verdict::Identified, "{found:?}");
         let dies = Some(Value::Count(21));
         assert!(found.low <= dies && dies <= found.high, "{found:?}");
@@ -151,7 +140,8 @@ fn a_limit_of_bytes_is_none_of_operations() {
         bandwidth_burst: Some(Bytes(40_000_000)),
         ..Limit::default()
     };
-    let of = |limit: &Limit, parameter| answer(&limited(with(""), limit.clone()), parameter);
+    let of =
+        |limit: &Limit, parameter| quick_answer(&limited(with(""), limit.clone()), parameter, 1);
     let found = of(&bytes, Parameter::RateLimit);
     assert_eq!(found.verdict, Verdict::Absent, "{found:?}");
     let found = of(&bytes, Parameter::BandwidthLimit);

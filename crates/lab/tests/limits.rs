@@ -1,32 +1,11 @@
 //! Limits in front of a drive with hardly a burst, planted in front of modelled drives, and drives that are merely slow.
 
+use crate::asked::{preset, quick_answer};
 use crate::cases;
 use fathom_base::{Bytes, Dur, Rate};
 use fathom_block::layers::Limit;
 use fathom_lab::accuracy::{Outcome, Truth, score};
-use fathom_model::{Model, find};
-use fathom_probe::run::{run, solve};
-use fathom_probe::{Estimate, Level, Parameter, RunConfig, Unobserved, Verdict};
-use fathom_ssd::Spec;
-
-fn preset(name: &str) -> Spec {
-    let Model::Ssd(spec) = Model::from_toml(find(name).unwrap().text).unwrap() else {
-        panic!("{name} is a drive of flash");
-    };
-    *spec
-}
-
-fn answer(spec: &Spec, parameter: Parameter, seed: u64) -> Estimate {
-    let config = RunConfig {
-        seed,
-        parameters: vec![parameter],
-        level: Level::Quick,
-        ..RunConfig::default()
-    };
-    let mut drive = Model::Ssd(Box::new(spec.clone())).build(seed).unwrap();
-    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
-    solve(&record).parameters.remove(&parameter).unwrap()
-}
+use fathom_probe::{Parameter, Verdict};
 
 fn operations(per_second: u64, burst: Option<u64>) -> Limit {
     Limit {
@@ -54,7 +33,7 @@ fn limits_without_a_burst_to_speak_of_are_found() {
             spec.limit = Some(limit.clone());
             // As far away as a volume of a cloud.
             spec.host.latency = Dur::us(200);
-            let found = answer(&spec, *parameter, seed);
+            let found = quick_answer(&spec, *parameter, seed);
             let truth = Truth::of(&spec, *parameter);
             assert_eq!(score(&truth, &found), Outcome::Extra, "{found:?}");
         }
@@ -66,7 +45,7 @@ fn a_gate_that_lets_nothing_pass_ahead_of_fast_reads_looks_like_a_saturated_driv
     let mut spec = preset("nvme");
     spec.limit = Some(operations(20_000, Some(1)));
     spec.host.latency = Dur::us(200);
-    let found = answer(&spec, Parameter::RateLimit, 1);
+    let found = quick_answer(&spec, Parameter::RateLimit, 1);
     assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
 }
 
@@ -77,7 +56,7 @@ fn a_slow_drive_has_no_limit() {
             let mut spec = preset(name);
             spec.capacity = Bytes(spec.capacity.0.min(1 << 30));
             for parameter in [Parameter::RateLimit, Parameter::BandwidthLimit] {
-                let found = answer(&spec, parameter, seed);
+                let found = quick_answer(&spec, parameter, seed);
                 assert_ne!(found.verdict, Verdict::Identified, "{name} {found:?}");
             }
         }

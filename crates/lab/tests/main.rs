@@ -6,6 +6,7 @@
 
 mod ab;
 mod accuracy;
+mod asked;
 mod bits;
 mod blocks;
 mod budget;

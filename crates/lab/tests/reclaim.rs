@@ -1,14 +1,14 @@
 //! The reclaim unit, planted in modelled drives of several geometries and noises, and drives that have none to show.
 
+use crate::asked::answer;
 use crate::cases;
 use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::layers::Limit;
 use fathom_lab::accuracy::{Outcome, Sight, Truth, score};
 use fathom_model::{Model, find};
-use fathom_probe::run::{run, solve};
-use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Verdict};
+use fathom_probe::{Parameter, Verdict};
+use fathom_ssd::Spec;
 use fathom_ssd::spec::{Log, MappingKind, Victim};
-use fathom_ssd::{Spec, Ssd};
 
 const PARAMETER: Parameter = Parameter::ReclaimUnit;
 
@@ -45,17 +45,6 @@ fn drawn(seed: u64, change: impl FnOnce(&mut Spec)) -> Spec {
     *spec
 }
 
-fn answer(spec: &Spec, seed: u64) -> Estimate {
-    let config = RunConfig {
-        seed,
-        parameters: vec![PARAMETER],
-        ..RunConfig::default()
-    };
-    let mut drive = Ssd::new(spec, seed).unwrap();
-    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
-    solve(&record).parameters.remove(&PARAMETER).unwrap()
-}
-
 #[test]
 fn a_planted_unit_is_found() {
     let (mut found, mut asked) = (0, 0);
@@ -63,7 +52,7 @@ fn a_planted_unit_is_found() {
         let logs = [Log::None, Log::Media][seed as usize % 2];
         let spec = drawn(seed, |spec| spec.host.log = logs);
         let truth = Truth::of(&spec, PARAMETER);
-        let estimate = answer(&spec, seed);
+        let estimate = answer(&spec, PARAMETER, seed);
         let outcome = score(&truth, &estimate);
         assert_ne!(outcome, Outcome::Wrong, "{seed}: {truth}, {estimate:?}");
         if truth.sight == Sight::Identifiable {
@@ -100,7 +89,7 @@ fn drives_that_show_none_are_not_said_to() {
         let spec = drawn(seed, change);
         let truth = Truth::of(&spec, PARAMETER);
         assert_ne!(truth.sight, Sight::Identifiable, "{seed}");
-        let estimate = answer(&spec, seed);
+        let estimate = answer(&spec, PARAMETER, seed);
         let right = score(&truth, &estimate) != Outcome::Wrong;
         assert!(
             right && estimate.verdict != Verdict::Absent,

@@ -1,17 +1,17 @@
 //! Parameters of a drive's state, planted in modelled drives of several geometries and noises: what a flush and a TRIM cost,
 //! whether content shrinks, and the fast cache.
 
+use crate::asked::answer;
 use crate::cases;
 use fathom_base::{Bytes, Dur, Rate, Rng};
 use fathom_block::layers::Limit;
 use fathom_lab::accuracy::{Family, Outcome, Truth, draw, score};
 use fathom_model::{Model, find};
-use fathom_probe::run::{run, solve};
-use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_probe::{Estimate, Parameter, Value, Verdict};
+use fathom_ssd::Spec;
 use fathom_ssd::spec::{
     Compression, FastCache, Fold, Log, Thermal, WhenFull, WriteBuffer, WritePolicy,
 };
-use fathom_ssd::{Spec, Ssd};
 use rayon::prelude::*;
 
 /// Returns a preset with a small capacity and changes.
@@ -24,17 +24,6 @@ fn drive(name: &str, change: impl FnOnce(&mut Spec)) -> Spec {
     spec.capacity = Bytes(spec.capacity.0.min(512 << 20) / block * block);
     spec.check().unwrap();
     *spec
-}
-
-fn answer(spec: &Spec, parameter: Parameter, seed: u64) -> Estimate {
-    let config = RunConfig {
-        seed,
-        parameters: vec![parameter],
-        ..RunConfig::default()
-    };
-    let mut drive = Ssd::new(spec, seed).unwrap();
-    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
-    solve(&record).parameters.remove(&parameter).unwrap()
 }
 
 /// Returns a page-mapped drive that is drawn from a seed: geometry, unit, times, memory and noise.

@@ -1,13 +1,13 @@
 //! Mapping units of any size, whole clustered pages or parts of them, are found, and none is found if the unit is a logical
 //! block.
 
+use crate::asked::answer;
 use crate::cases;
 use fathom_base::Bytes;
 use fathom_model::{Model, find};
-use fathom_probe::run::{run, solve};
-use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_probe::{Parameter, Value, Verdict};
+use fathom_ssd::Spec;
 use fathom_ssd::spec::MappingKind;
-use fathom_ssd::{Spec, Ssd};
 
 /// Returns a small `ssd-a` with this mapping and unit, and clustered pages of `planes` planes of 4 KiB each.
 fn drive(kind: MappingKind, planes: u32, unit: Option<u64>) -> Spec {
@@ -37,18 +37,6 @@ fn with_pages(kind: MappingKind, (planes, plane): (u32, u64), unit: Option<u64>)
     *spec
 }
 
-fn answer(spec: &Spec, seed: u64) -> Estimate {
-    let config = RunConfig {
-        seed,
-        parameters: vec![Parameter::ClusteredPage],
-        ..RunConfig::default()
-    };
-    let mut drive = Ssd::new(spec, seed).unwrap();
-    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
-    let mut parameters = solve(&record).parameters;
-    parameters.remove(&Parameter::ClusteredPage).unwrap()
-}
-
 #[test]
 fn units_of_odd_sizes_are_found() {
     use MappingKind::{Block, Fast, Page};
@@ -62,7 +50,7 @@ fn units_of_odd_sizes_are_found() {
     ] {
         let spec = drive(kind, planes, None);
         for seed in 0..cases(1, 3) {
-            let found = answer(&spec, seed);
+            let found = answer(&spec, Parameter::ClusteredPage, seed);
             let unit = u64::from(planes) * 4096;
             assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
         }
@@ -80,7 +68,7 @@ fn a_unit_above_what_is_named_is_left_open_and_no_part_of_it_is_named() {
     ] {
         let spec = with_pages(kind, (planes, kib << 10), None);
         for seed in 0..cases(1, 2) {
-            let found = answer(&spec, seed);
+            let found = answer(&spec, Parameter::ClusteredPage, seed);
             assert_eq!(found.verdict, Verdict::Inconclusive, "{kind:?} {found:?}");
         }
     }
@@ -92,7 +80,7 @@ fn a_unit_of_a_logical_block_is_none() {
     for (planes, verdict) in [(2, Verdict::NotIdentifiable), (1, Verdict::Absent)] {
         let spec = drive(MappingKind::Page, planes, Some(512));
         for seed in 0..cases(2, 5) {
-            let found = answer(&spec, seed);
+            let found = answer(&spec, Parameter::ClusteredPage, seed);
             assert_eq!(found.verdict, verdict, "{found:?}");
         }
     }
@@ -104,7 +92,7 @@ fn protected_memory_that_answers_flushed_writes_leaves_it_open() {
     let buffer = spec.write_buffer.as_mut().unwrap();
     (buffer.battery, buffer.capacity) = (true, Bytes(32 << 20));
     spec.check().unwrap();
-    let found = answer(&spec, 0);
+    let found = answer(&spec, Parameter::ClusteredPage, 0);
     assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
     let reason = &found.evidence.reason;
     assert!(reason.contains("sooner than reads"), "{reason}");
@@ -120,7 +108,7 @@ fn streams_show_the_unit_behind_protected_memory() {
         spec.check().unwrap();
         let unit = unit.unwrap_or(u64::from(planes) * 4096);
         for seed in 0..cases(1, 2) {
-            let found = answer(&spec, seed);
+            let found = answer(&spec, Parameter::ClusteredPage, seed);
             assert_eq!(found.value, Some(Value::Bytes(unit)), "{kind:?} {found:?}");
             assert!(found.evidence.reason.contains("streams"), "{found:?}");
         }

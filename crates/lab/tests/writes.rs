@@ -1,34 +1,15 @@
 //! Parameters that writes show, planted in modelled drives of several geometries, mappings and noises.
 
+use crate::asked::{answer, preset};
 use crate::cases;
 use fathom_base::Bytes;
 use fathom_lab::accuracy::{Outcome, Truth, score};
-use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
-use fathom_probe::{Estimate, Level, Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_probe::{Level, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Spec, Ssd};
 
 const KIB: u64 = 1 << 10;
-
-/// Returns a preset.
-fn preset(name: &str) -> Spec {
-    let Model::Ssd(spec) = Model::from_toml(find(name).unwrap().text).unwrap() else {
-        panic!("{name} is a drive of flash");
-    };
-    *spec
-}
-
-fn answer(spec: &Spec, parameter: Parameter, seed: u64) -> Estimate {
-    let config = RunConfig {
-        seed,
-        parameters: vec![parameter],
-        ..RunConfig::default()
-    };
-    let mut drive = Ssd::new(spec, seed).unwrap();
-    let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
-    solve(&record).parameters.remove(&parameter).unwrap()
-}
 
 /// Returns a page-mapped drive with pages of `page` and units of `unit` bytes, and jitter of `percent`.
 fn page_mapped(page: u64, unit: u64, percent: f64) -> Spec {
