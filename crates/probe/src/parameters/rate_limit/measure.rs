@@ -161,10 +161,14 @@ fn dropped(took: &[u64]) -> bool {
     took[last..].iter().all(|ns| share * *ns as f64 > fast)
 }
 
-fn any(io: &mut Io<'_>, space: &Space, kind: Kind) -> Ask {
-    let longest = io.info().max_request_bytes;
+/// Returns the length of a read, in bytes, on a drive that takes no longer requests than that.
+pub(super) fn read_bytes(space: &Space, kind: Kind, longest: u64) -> u64 {
     let len = kind.read.min(longest).max(space.block_bytes);
-    let len = len / space.block_bytes * space.block_bytes;
+    len / space.block_bytes * space.block_bytes
+}
+
+fn any(io: &mut Io<'_>, space: &Space, kind: Kind) -> Ask {
+    let len = read_bytes(space, kind, io.info().max_request_bytes);
     let slots = (space.span() / len).max(1);
     Ask::read(space.region.start + io.rng.below(slots) * len, len)
 }
