@@ -1,6 +1,6 @@
 //! Checks the statements of the documentation and of the examples.
 
-use super::harness::{jobs, play};
+use super::harness::{info, jobs, play};
 use fathom_block::Op;
 use fathom_workload::program::fio::{IGNORED, Job, OPTIONS, REFUSED, parse};
 
@@ -85,7 +85,7 @@ fn the_example_of_the_page_is_read_as_it_says() {
     assert!(
         file.jobs
             .iter()
-            .all(|job| job.resolve(1 << 30, 512).is_ok())
+            .all(|job| job.resolve(&info(1 << 30)).is_ok())
     );
 }
 
