@@ -309,7 +309,7 @@ fn a_job_that_does_not_fit_the_zones_is_refused() {
         ),
         (
             "size=100k",
-            "there is no whole zone in the 98304 bytes from 0 on",
+            "there is no whole zone in the 102400 bytes from 0 on",
         ),
         (
             "max_open_zones=4",
@@ -373,6 +373,8 @@ fn offset_and_size_in_zones_and_rounded_to_them() {
     assert_eq!(region("offset=16k\nsize=600k"), (256, 256));
     assert_eq!(region("size=50%"), (0, 4 * 256));
     assert_eq!(region("offset=1m"), (1024, 1024));
+    // Also where zones are no multiples of a block.
+    assert_eq!(region("bs=48k\nsize=3z"), (0, 768));
 }
 
 #[test]

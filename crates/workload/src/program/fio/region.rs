@@ -112,7 +112,10 @@ impl Job {
             Some(size) => share(size, drive),
         };
         let asked = size;
-        let size = size - size % smallest;
+        let size = match self.zones.zbd {
+            true => size,
+            false => size - size % smallest,
+        };
         if size == 0 && asked > 0 {
             return Err(format!(
                 "`size` is {asked} bytes, less than the smallest block, {smallest} bytes"
