@@ -161,12 +161,77 @@ fn what_was_written_is_read_back() {
 #[test]
 fn a_bad_job_is_told_with_its_line() {
     let dir = tempfile::tempdir().unwrap();
-    let jobs = job(dir.path(), "[a]\nrw=randread\nzonemode=zbd\n");
+    let jobs = job(dir.path(), "[a]\nrw=randread\nzonemode=strided\n");
     let output = fathom(&["run", &jobs, "--on", "model:nvme"]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         told.contains("jobs.fio:3") && told.contains("zonemode"),
+        "{told}"
+    );
+}
+
+const ZONES: &str = "[global]\nzonemode=zbd\nbs=128k\nsize=8z\n[fill]\nrw=write\n[random]\nstonewall\nrw=randwrite\n\
+                     max_open_zones=2\n[read]\nstonewall\nrw=randread\n[empty]\nstonewall\nrw=trim\nbs=32m\n";
+
+/// 8 zones of 32 MiB that hold 17 MiB each.
+#[test]
+fn jobs_write_the_zones_of_a_zoned_drive() {
+    let dir = tempfile::tempdir().unwrap();
+    for precondition in ["filled", "fresh"] {
+        let jobs = job(dir.path(), ZONES);
+        let args = ["run", &jobs, "--on", "model:zns", "--json"];
+        let output = fathom(&[&args[..], &["--precondition", precondition]].concat());
+        let totals = outcome(&output).totals;
+        // What the zones hold, and as much as their addresses at random.
+        let written = (8 * 17 + 8 * 32) << 20;
+        assert_eq!(totals.writes.unwrap().bytes, written);
+        assert_eq!(totals.reads.unwrap().bytes, (8 * 32) << 20);
+        let resets = totals.zone_resets.unwrap();
+        assert_eq!(resets.bytes, 0);
+        assert!(resets.count >= 16, "{resets:?}");
+    }
+}
+
+#[test]
+fn jobs_that_do_not_fit_zones_or_the_longest_request_are_told_what_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |text: &str, on: &str, parts: &[&str]| {
+        let output = fathom(&["run", &job(dir.path(), text), "--on", on]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let told = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in parts {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    };
+    refused(
+        "[a]\nzonemode=zbd",
+        "model:nvme",
+        &["jobs.fio:1: job `a`", "model:zns"],
+    );
+    refused("[a]\nbs=128k\nrw=write", "model:zns", &["zonemode=zbd"]);
+    refused(
+        "[a]\nbs=16k\n[b]\nbs=1m\nrw=write",
+        "model:nvme",
+        &[
+            "jobs.fio:3: job `b`",
+            "`bs` to at most 128KiB",
+            "--sched noop",
+        ],
+    );
+    let nothing = "[a]\nzonemode=zbd\nbs=16k\n[b]\nstonewall\nrw=write\nbs=16k";
+    let output = fathom(&[
+        "run",
+        &job(dir.path(), nothing),
+        "--on",
+        "model:zns",
+        "--precondition",
+        "fresh",
+    ]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("jobs.fio:1") && told.contains("holds data"),
         "{told}"
     );
 }

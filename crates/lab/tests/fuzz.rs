@@ -15,12 +15,14 @@ const STUDIES: [&str; 2] = [
     include_str!("../../../examples/study.toml"),
     include_str!("../../../examples/schedulers.toml"),
 ];
-const JOBS: [&str; 4] = [
+const JOBS: [&str; 5] = [
     "[global]\nioengine=libaio\niodepth=4\nexitall\nsize=1m\n[a]\nrw=randrw:3\nrw_sequencer=identical\nbsrange=512-8k,4k:16k\n\
      percentage_random=50,80\nnumber_ios=90\nrate_iops=900,\nrate_process=poisson\n[b]\nnew_group\nrw=write:12k\nfsync=3\n\
      fdatasync=2\nend_fsync=1\nsync=dsync\nramp_time=1ms\nruntime=9ms\ntime_based\nprioclass=2\n",
     "[a]\nbs=${BS}\nrw=randread:8\neta=1\ninclude a.fio\nexit_what=all\n[b]\nverify=crc32c\nrw=randwrite\nbsrange=1k-4k\n\
      end_fsync=1\nloops=2\nsize=64k\n",
+    "[global]\nzonemode=zbd\nbs=64k\nioengine=libaio\niodepth=3\n[a]\nrw=randwrite\nsize=6z\nmax_open_zones=2\n[b]\nrw=randrw\n\
+     offset=4z\nbsrange=16k-48k\n[c]\nrw=randtrim\nbs=1m\n[d]\nrw=write\nzone_append=1\njob_max_open_zones=1\n",
     include_str!("../../../examples/five-readers.fio"),
     include_str!("../../../examples/file-server.fio"),
 ];

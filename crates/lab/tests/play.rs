@@ -145,7 +145,7 @@ fn a_job_waits_for_as_many_as_its_depth_whatever_the_drive_takes() {
     for rw in ["randwrite", "write"] {
         let text = format!("[a]\nrw={rw}\nsize=12000k\nioengine=libaio\niodepth={outstanding}");
         let file = fathom_workload::program::fio::parse(&text).unwrap();
-        let mut jobs = Jobs::new(&file.jobs, info.capacity_bytes, 512, 1).unwrap();
+        let mut jobs = Jobs::new(&file.jobs, &info, 1).unwrap();
         are_waited_for(&mut jobs, outstanding, 3000);
     }
 }

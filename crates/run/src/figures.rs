@@ -179,7 +179,7 @@ pub struct Totals {
     /// The distributions of response times.
     #[serde(default)]
     pub distribution: Distribution,
-    /// Flushes and trims together.
+    /// Flushes, trims and changes of zones together.
     pub others: u64,
     /// Flushes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,6 +187,12 @@ pub struct Totals {
     /// Trims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Side>,
+    /// Resets of zones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone_resets: Option<Side>,
+    /// Zones that were finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone_finishes: Option<Side>,
     /// Figures by process, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<Process>,

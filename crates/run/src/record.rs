@@ -162,6 +162,8 @@ impl RunRecord {
             ("all", &totals.all),
             ("flushes", &totals.flushes),
             ("trims", &totals.trims),
+            ("zone resets", &totals.zone_resets),
+            ("zone finishes", &totals.zone_finishes),
         ]
         .into_iter()
         .filter_map(|(name, side)| Some((name, side.as_ref()?)))

@@ -3,6 +3,7 @@
 use crate::figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
 use crate::observer::{Moment, Observer, Played};
 use fathom_base::{Dur, Time};
+use fathom_block::zoned::ZoneAction;
 use fathom_block::{DriveStats, Op};
 use fathom_stats::batches::Batches;
 use hdrhistogram::Histogram;
@@ -112,15 +113,59 @@ fn histogram() -> Histogram<u64> {
     Histogram::new(DIGITS).expect("three digits are allowed")
 }
 
+/// Response times by kind of access.
+struct Kinds {
+    reads: Times,
+    writes: Times,
+    /// Reads and writes.
+    all: Times,
+    flushes: Times,
+    trims: Times,
+    zone_resets: Times,
+    /// All other changes of a zone's state.
+    zone_finishes: Times,
+}
+
+impl Kinds {
+    fn new() -> Self {
+        Self {
+            reads: Times::new(),
+            writes: Times::new(),
+            all: Times::new(),
+            flushes: Times::new(),
+            trims: Times::new(),
+            zone_resets: Times::new(),
+            zone_finishes: Times::new(),
+        }
+    }
+
+    fn add(&mut self, played: &Played) {
+        match played.access.op {
+            Op::Read => self.reads.add(played),
+            Op::Write | Op::Append => self.writes.add(played),
+            Op::Flush => self.flushes.add(played),
+            Op::Trim => self.trims.add(played),
+            Op::Zone(ZoneAction::Reset) => self.zone_resets.add(played),
+            Op::Zone(_) => self.zone_finishes.add(played),
+        }
+        if matches!(played.access.op, Op::Read | Op::Write | Op::Append) {
+            self.all.add(played);
+        }
+    }
+
+    /// Returns the number of accesses that are neither reads nor writes.
+    fn others(&self) -> u64 {
+        let others = [&self.flushes, &self.trims];
+        let zones = [&self.zone_resets, &self.zone_finishes];
+        others.into_iter().chain(zones).map(Times::count).sum()
+    }
+}
+
 /// Measures a run.
 pub struct Recorder<'a> {
     start: Time,
     last: Time,
-    reads: Times,
-    writes: Times,
-    all: Times,
-    flushes: Times,
-    trims: Times,
+    kinds: Kinds,
     /// Figures by process.
     processes: Vec<Process>,
     /// The work done before the first access that counts.
@@ -167,11 +212,7 @@ impl<'a> Recorder<'a> {
         Self {
             start: Time::ZERO,
             last: Time::ZERO,
-            reads: Times::new(),
-            writes: Times::new(),
-            all: Times::new(),
-            flushes: Times::new(),
-            trims: Times::new(),
+            kinds: Kinds::new(),
             processes: Vec::new(),
             before: Moment::default(),
             busy: (Dur::ZERO, Dur::ZERO),
@@ -280,18 +321,21 @@ impl<'a> Recorder<'a> {
 
     /// Returns the figures of the run.
     pub fn finish(self) -> Totals {
+        let kinds = &self.kinds;
         Totals {
-            all: self.all.side(),
-            reads: self.reads.side(),
-            writes: self.writes.side(),
+            all: kinds.all.side(),
+            reads: kinds.reads.side(),
+            writes: kinds.writes.side(),
             distribution: Distribution {
-                all: self.all.distribution(),
-                reads: self.reads.distribution(),
-                writes: self.writes.distribution(),
+                all: kinds.all.distribution(),
+                reads: kinds.reads.distribution(),
+                writes: kinds.writes.distribution(),
             },
-            others: self.flushes.count() + self.trims.count(),
-            flushes: self.flushes.side(),
-            trims: self.trims.side(),
+            others: kinds.others(),
+            flushes: kinds.flushes.side(),
+            trims: kinds.trims.side(),
+            zone_resets: kinds.zone_resets.side(),
+            zone_finishes: kinds.zone_finishes.side(),
             processes: if self.processes.len() > 1 {
                 self.processes
             } else {
@@ -312,6 +356,12 @@ impl Observer for Recorder<'_> {
     }
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
+        let mut moved = *played;
+        if matches!(played.access.op, Op::Zone(_)) {
+            // It transfers nothing.
+            moved.access.len = 0;
+        }
+        let played = &moved;
         self.done += 1;
         self.tell(played.completed);
         if !self.counts(played, moment) {
@@ -319,16 +369,7 @@ impl Observer for Recorder<'_> {
         }
         self.last = self.last.max(played.completed);
         self.busy.1 = played.busy;
-        match played.access.op {
-            Op::Read => self.reads.add(played),
-            Op::Write | Op::Append => self.writes.add(played),
-            Op::Flush => self.flushes.add(played),
-            Op::Trim => self.trims.add(played),
-            Op::Zone(_) => {}
-        }
-        if matches!(played.access.op, Op::Read | Op::Write) {
-            self.all.add(played);
-        }
+        self.kinds.add(played);
         let response = played.completed.since(played.asked).0;
         let bytes = played.access.len;
         let stretch = self.stretch(played.completed);

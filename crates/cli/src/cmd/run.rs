@@ -11,7 +11,7 @@ use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::progress::Playing;
 use crate::{out, watch};
-use fathom_block::Subject;
+use fathom_block::{Device, Subject};
 use fathom_lab::ab::{KernelScheduler, ab};
 use fathom_lab::platform::platform_of_run;
 use fathom_lab::replay::{self, Plan, RunError, Seen, Watch, run_model};
@@ -120,6 +120,10 @@ impl Ready {
         let drive = model
             .build(plan.seed)
             .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
+        if plan.platform.is_none() {
+            // Before the drive is filled. The drives of a platform may be larger together.
+            replay::check(plan, drive.info())?;
+        }
         let drive = prepared(drive, plan.precondition, plan.seed)?;
         let drive = match plan.workload.wants()?.data {
             true => drive.keep_data(),

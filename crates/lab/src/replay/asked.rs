@@ -50,8 +50,9 @@ pub fn asked(
         stop,
     };
     let mut work = workload.work(device.info(), seed)?;
+    work.begin_on(device);
     play(device, work.program(), &mut collected)
-        .map_err(|error| RunError::of(error, device.info()))?;
+        .map_err(|error| RunError::of(error, device.info(), workload.is_job_file()))?;
     let mut accesses = collected.accesses;
     accesses.sort_by_key(|(number, access)| (access.at, *number));
     Ok(accesses.into_iter().map(|(_, access)| access).collect())

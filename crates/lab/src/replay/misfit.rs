@@ -24,6 +24,41 @@ enum Remedy {
     LeaveOut,
     /// Leaving trims out, or another drive.
     NoTrims,
+    /// Shorter blocks in the jobs, or a block layer that splits them.
+    Blocks(Shorter),
+}
+
+/// The longest block that a drive takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shorter {
+    longest: Bytes,
+    /// True if a block layer may stand above the drive.
+    splits: bool,
+}
+
+impl Shorter {
+    pub(super) fn new(info: &DeviceInfo) -> Self {
+        let block = u64::from(info.logical_block_bytes).max(1);
+        Self {
+            longest: Bytes(info.max_request_bytes / block * block),
+            splits: info.zoned.is_none(),
+        }
+    }
+
+    /// Returns advice for a job file.
+    pub(super) fn help(self, written: Written) -> String {
+        let bs = format!("set `bs` to at most {} in the job", self.longest);
+        let layer = match written {
+            Written::CommandLine => "`--sched noop`",
+            Written::StudyFile => "`queue = { scheduler = { name = \"noop\" } }`",
+        };
+        match self.splits {
+            true => format!(
+                "{bs}, or put a block layer above the drive, which splits longer accesses ({layer})"
+            ),
+            false => format!("{bs} (no block layer can split above a zoned drive)"),
+        }
+    }
 }
 
 impl Misfit {
@@ -38,6 +73,18 @@ impl Misfit {
             }),
             _ => None,
         }
+    }
+
+    /// The same for an access of a job file, which takes no steps.
+    pub(super) fn of_job(error: &IoError, info: &DeviceInfo) -> Option<Self> {
+        let misfit = Self::of(error, info)?;
+        Some(match error.op {
+            Op::Read | Op::Write if error.len > info.max_request_bytes => Self {
+                remedy: Remedy::Blocks(Shorter::new(info)),
+                ..misfit
+            },
+            _ => misfit,
+        })
     }
 
     /// Returns advice on how to make it fit.
@@ -65,6 +112,7 @@ impl Misfit {
                     steps.join(" ")
                 )
             }
+            Remedy::Blocks(shorter) => shorter.help(written),
             Remedy::LeaveOut => "leave the access out of the trace".into(),
             Remedy::NoTrims => format!(
                 "take a drive that has trims, or leave them out: {} keeps the writes alone, {} the reads",
@@ -168,6 +216,38 @@ mod tests {
             len,
         };
         Misfit::of(&error, &info).unwrap()
+    }
+
+    #[test]
+    fn a_job_is_told_to_take_shorter_blocks() {
+        let mut info = DeviceInfo {
+            max_request_bytes: 128 << 10,
+            ..DeviceInfo::default()
+        };
+        let error = IoError {
+            kind: IoErrorKind::Misaligned,
+            op: Op::Write,
+            offset: 0,
+            len: 1 << 20,
+        };
+        let help = |info: &DeviceInfo| {
+            let misfit = Misfit::of_job(&error, info).unwrap();
+            misfit.help(Written::CommandLine)
+        };
+        assert_eq!(
+            help(&info),
+            "set `bs` to at most 128KiB in the job, or put a block layer above the drive, which splits longer accesses \
+             (`--sched noop`)"
+        );
+        info.zoned = Some(fathom_block::zoned::Zoned {
+            zone_bytes: 1 << 20,
+            zone_capacity_bytes: 1 << 20,
+            max_open: 0,
+            max_active: 0,
+            max_append_bytes: 1 << 20,
+            reads_cross: true,
+        });
+        assert!(!help(&info).contains("--sched"), "{}", help(&info));
     }
 
     /// Covers the conditions of [`DeviceInfo::check`].

@@ -1,7 +1,7 @@
 //! Runs a plan: opens the workload, sets up the block layer, plays the accesses and collects the figures.
 
 use super::kept::Kept;
-use super::misfit::Misfit;
+use super::misfit::{Misfit, Shorter};
 use super::requests::RequestFile;
 use super::source::Source;
 use crate::advice::Written;
@@ -84,8 +84,9 @@ impl RunError {
                     Written::StudyFile => "`precondition = \"fresh\"`",
                 };
                 Some(format!(
-                    "a zoned drive takes writes only at the write pointer of a zone, and none where a zone is full: write in order \
-                     to empty zones ({fresh}), or only read"
+                    "a zoned drive takes writes only at the write pointer of a zone, and none where a zone is full: a job file \
+                     keeps to that with `zonemode=zbd` (docs/jobs.md#zones); else write in order to empty zones ({fresh}), or only \
+                     read"
                 ))
             }
             Self::Device { misfit, .. } => misfit.as_ref().map(|misfit| misfit.help(written)),
@@ -107,13 +108,16 @@ fn is_of_zones(error: &IoError) -> bool {
 }
 
 impl RunError {
-    /// Converts an error of the run loop on a drive with these limits.
-    pub(super) fn of(error: PlayError<SourceError>, info: &DeviceInfo) -> Self {
+    /// Converts an error of the run loop on a drive with these limits. `jobs` is true for a workload that is a job file.
+    pub(super) fn of(error: PlayError<SourceError>, info: &DeviceInfo, jobs: bool) -> Self {
         match error {
             PlayError::Program(error) => Self::Source(error),
             PlayError::Device { number, error, .. } => Self::Device {
                 number,
-                misfit: Misfit::of(&error, info),
+                misfit: match jobs {
+                    true => Misfit::of_job(&error, info),
+                    false => Misfit::of(&error, info),
+                },
                 error,
             },
             PlayError::Stopped { in_flight } => Self::Stopped { in_flight },
@@ -159,6 +163,7 @@ pub(super) fn measure(
     watch: Watch<'_>,
 ) -> Result<RunRecord, RunError> {
     let stop = watch.stop;
+    source.begin_on(device);
     let reaches = source.reaches();
     let told = watch.seen.map(|seen| {
         move |accesses| {
@@ -175,7 +180,10 @@ pub(super) fn measure(
         // A failed write to the file of accesses also ends the run; `finish` returns its error.
         Err(PlayError::Interrupted) if !stop() => None,
         Err(error) => match CutShort::of(&error) {
-            None => return Err(RunError::of(error, device.info())),
+            None => {
+                let jobs = plan.workload.is_job_file();
+                return Err(RunError::of(error, device.info(), jobs));
+            }
             cut => cut,
         },
         Ok(()) => None,
@@ -242,15 +250,21 @@ pub fn prepared(drive: Drive, state: Precondition, seed: u64) -> Result<Drive, R
 }
 
 /// Checks a program against a drive before the drive is touched: no job may reach beyond the drive's end, and block sizes
-/// must fit the drive's logical block.
+/// must fit the drive's logical block and, where no block layer splits them, its longest request.
 ///
 /// # Errors
 /// [`RunError::Source`] with the file and the line, or the setting.
 pub fn check(plan: &Plan, info: &DeviceInfo) -> Result<(), RunError> {
-    match plan.workload.is_program() {
-        true => Ok(plan.workload.work(info, plan.seed).map(drop)?),
-        false => Ok(()),
+    if !plan.workload.is_program() {
+        return Ok(());
     }
+    plan.workload.work(info, plan.seed)?;
+    if plan.queue.is_none() {
+        let shorter = Shorter::new(info).help(Written::CommandLine);
+        plan.workload
+            .check_longest(info.max_request_bytes, &shorter)?;
+    }
+    Ok(())
 }
 
 /// Runs a plan on any device, such as a real drive, without preconditioning it.

@@ -52,6 +52,13 @@ impl Source {
         }
     }
 
+    /// Tells a program the state of the drive that it begins on.
+    pub(super) fn begin_on(&mut self, device: &mut dyn Subject) {
+        if let Self::Program(work) = self {
+            work.begin_on(device);
+        }
+    }
+
     /// Whether the workload is a program with a page cache.
     pub(super) fn has_cache(&self) -> bool {
         matches!(self, Self::Program(work) if work.has_cache())

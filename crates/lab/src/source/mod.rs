@@ -4,6 +4,7 @@
 //! pass.
 
 mod error;
+mod job_file;
 mod numbering;
 mod reshape;
 mod rooms;
@@ -12,11 +13,12 @@ mod work;
 mod workload;
 
 pub use error::SourceError;
+pub use job_file::Wants;
 use numbering::Numbering;
 pub use reshape::{Reshape, Rounding};
 pub(crate) use rooms::WatchedRooms;
 pub use save::{SaveError, SavedAs, save, save_stream};
-pub use work::{Wants, Work};
+pub use work::Work;
 pub use workload::{Kind, Workload};
 
 use crate::text;

@@ -1,19 +1,18 @@
 //! A workload as a program that asks for accesses: a stream of accesses with an arrival process, fio jobs, or a benchmark.
 
+use super::job_file::{check_handles, failed, wrong};
 use super::{Accesses, Kind, Reach, SourceError, Workload};
 use fathom_base::{Bytes, Time, want};
 use fathom_block::program::{Done, Next, Program};
-use fathom_block::{Access, DeviceInfo};
+use fathom_block::{Access, Device, DeviceInfo};
 use fathom_fs::BLOCK_BYTES;
 use fathom_iosched::{Class, Priority};
 use fathom_platform::{Benchmark, Counter, Failed, Processors};
 use fathom_run::WorkloadRecord;
-use fathom_workload::program::fio::{self, Around, JobFile, Jobs, PrioClass, Problem};
+use fathom_workload::program::fio::{self, JobFile, Jobs, PrioClass};
 use fathom_workload::program::{Config, Processes, Stream};
 use fathom_workload::step::Arrival;
 use std::collections::BTreeMap;
-use std::env::VarError;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A program that is open on a drive.
@@ -28,21 +27,15 @@ pub struct Work {
 }
 
 enum Running {
-    Jobs(Box<dyn Program<Error = SourceError>>),
+    Jobs(Box<Playing>),
     Benchmark(Box<Counting>),
 }
 
 /// A benchmark whose errors are converted to those of a workload.
 type Counting = Named<Box<dyn Benchmark>, Box<dyn Fn(Failed) -> SourceError>>;
 
-/// Requirements of a workload on the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wants {
-    /// True if it writes.
-    pub writes: bool,
-    /// True if reads must return the data that were written.
-    pub data: bool,
-}
+/// Jobs whose errors are converted to those of a workload.
+type Playing = Named<Jobs, Box<dyn Fn(fio::JobError) -> SourceError>>;
 
 /// A program whose errors are converted to those of a workload.
 struct Named<P, F> {
@@ -81,41 +74,6 @@ impl<P: Program, F: Fn(P::Error) -> SourceError> Program for Named<P, F> {
     }
 }
 
-/// The surroundings of a job file: environment variables and included files. A file name is relative to the working
-/// directory, or else to the directory of the including file, as in fio 3.33 (init.c, `__parse_jobs_ini`).
-struct Beside<'a>(&'a Path);
-
-impl Around for Beside<'_> {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "fio's `${NAME}`: the user asks for it in the job file, and the value is told and kept as a note of the run"
-    )]
-    fn variable(&self, name: &str) -> Result<Option<String>, String> {
-        match std::env::var(name) {
-            Ok(value) => Ok(Some(value)),
-            Err(VarError::NotPresent) => Ok(None),
-            Err(VarError::NotUnicode(_)) => Err("it is no text".into()),
-        }
-    }
-
-    fn file(&self, name: &str, from: &str) -> Result<(String, String), String> {
-        let from = match from {
-            "" => self.0,
-            from => Path::new(from),
-        };
-        let near = from.parent().unwrap_or(Path::new("")).join(name);
-        let path = match Path::new(name).exists() {
-            true => PathBuf::from(name),
-            false => near,
-        };
-        let text = crate::text::read(&path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => format!("there is no {}, nor one here", path.display()),
-            _ => format!("{}: {error}", path.display()),
-        })?;
-        Ok((path.display().to_string(), text))
-    }
-}
-
 impl Workload {
     /// Returns the workload as plain data. A path that is not UTF-8 is converted lossily.
     pub fn record(&self) -> WorkloadRecord {
@@ -134,56 +92,6 @@ impl Workload {
         };
         // Conversion of plain data with string keys to JSON cannot fail.
         WorkloadRecord::of(&named).unwrap_or_default()
-    }
-
-    /// Returns what a job file requires of a drive before it is opened. Any other workload counts as one that writes.
-    ///
-    /// # Errors
-    /// [`SourceError`] with the file and the line.
-    pub fn wants(&self) -> Result<Wants, SourceError> {
-        let Some(file) = self.job_file()? else {
-            return Ok(Wants {
-                writes: true,
-                data: false,
-            });
-        };
-        Ok(Wants {
-            writes: file.jobs.iter().any(|job| job.rw.changes()),
-            data: file.jobs.iter().any(|job| job.verify),
-        })
-    }
-
-    /// Returns notes for the user on a job file: settings that are ignored, and values that came from elsewhere.
-    ///
-    /// # Errors
-    /// [`SourceError`] with the file and the line.
-    pub fn job_notes(&self) -> Result<Vec<String>, SourceError> {
-        Ok(self.job_file()?.map(|file| file.notes).unwrap_or_default())
-    }
-
-    /// Parses the jobs, if the workload has any.
-    fn job_file(&self) -> Result<Option<JobFile>, SourceError> {
-        let read = match &self.kind {
-            Kind::JobFile(path) => {
-                let text = crate::text::read(path).map_err(|source| SourceError::Open {
-                    path: path.clone(),
-                    source,
-                })?;
-                fio::parse_with(&text, &Beside(path))
-            }
-            Kind::Jobs(text) => fio::parse(text),
-            Kind::Trace { .. } | Kind::Generator(_) | Kind::Program(_) => return Ok(None),
-        };
-        read.map(Some)
-            .map_err(|error| wrong(&self.jobs_place(), &error))
-    }
-
-    /// Returns the place of the jobs' text, for messages.
-    fn jobs_place(&self) -> PathBuf {
-        match &self.kind {
-            Kind::JobFile(path) => path.clone(),
-            _ => PathBuf::from(&self.name),
-        }
     }
 
     /// Opens the workload as a program on a drive. Traces and generators are not programs and are refused.
@@ -252,10 +160,12 @@ fn check_blocks(name: &str, info: &DeviceInfo) -> Result<(), SourceError> {
 
 /// Opens the jobs of a file.
 fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work, SourceError> {
-    let wrong = |error: fio::FioError| wrong(path, &error);
     check_handles(path, &file, info)?;
-    let block = u64::from(info.logical_block_bytes);
-    let jobs = Jobs::new(&file.jobs, info.capacity_bytes, block, seed).map_err(wrong)?;
+    let jobs = Jobs::new(&file.jobs, info, seed).map_err(|error| {
+        let line = error.job.as_deref().and_then(|job| file.line(job));
+        let line = error.line.or(line);
+        wrong(path, &fio::FioError { line, ..error })
+    })?;
     let numbered = (0..).zip(jobs.processes());
     let priorities = numbered
         .filter_map(|(number, process): (u32, _)| {
@@ -263,44 +173,16 @@ fn jobs(path: &Path, file: JobFile, info: &DeviceInfo, seed: u64) -> Result<Work
             Some((number.to_string(), Priority::new(class_of(class), level)?))
         })
         .collect();
+    let notes = file.notes.clone();
     let place: PathBuf = path.to_owned();
-    let told = move |error: fio::VerifyError| {
-        let (path, detail) = (place.clone(), error.to_string());
-        match error {
-            fio::VerifyError::NoData { .. } => SourceError::KeepsNothing { path, detail },
-            _ => SourceError::Verify { path, detail },
-        }
-    };
-    let running = Named::new(jobs, told);
+    let told = move |error| failed(&place, &file, &error);
+    let running: Playing = Named::new(jobs, Box::new(told));
     Ok(Work {
         reach: running.reach.clone(),
         running: Running::Jobs(Box::new(running)),
-        notes: file.notes,
+        notes,
         priorities,
     })
-}
-
-/// Checks that a drive has the placement handles that the jobs write with. The drive itself takes an unknown one for handle 0,
-/// as the specification says, so that a wrong one would show in the result alone.
-fn check_handles(path: &Path, file: &JobFile, info: &DeviceInfo) -> Result<(), SourceError> {
-    let has = info.placement_handles;
-    for job in file.jobs.iter().filter(|job| job.placement.fdp) {
-        if let Some(plid) = job.placement.plids.iter().find(|plid| **plid >= has) {
-            let those = match has {
-                0 => "no placement handles".to_owned(),
-                _ => format!("{has} of them, from 0"),
-            };
-            let name = &job.name;
-            return Err(SourceError::Jobs {
-                path: path.to_owned(),
-                line: None,
-                detail: format!(
-                    "job `{name}`: `plids` has the placement handle {plid}, and the drive has {those}"
-                ),
-            });
-        }
-    }
-    Ok(())
 }
 
 fn class_of(class: PrioClass) -> Class {
@@ -308,22 +190,6 @@ fn class_of(class: PrioClass) -> Class {
         PrioClass::RealTime => Class::RealTime,
         PrioClass::BestEffort => Class::BestEffort,
         PrioClass::Idle => Class::Idle,
-    }
-}
-
-fn wrong(path: &Path, error: &fio::FioError) -> SourceError {
-    SourceError::Jobs {
-        path: path.to_owned(),
-        line: error.line,
-        detail: told(error),
-    }
-}
-
-/// Formats the error without its line, which the message already begins with.
-fn told(error: &fio::FioError) -> String {
-    match (&error.job, error.line, &error.problem) {
-        (Some(job), None, problem @ Problem::Target { .. }) => format!("job `{job}`: {problem}"),
-        (_, _, problem) => problem.to_string(),
     }
 }
 
@@ -341,6 +207,15 @@ impl Work {
         match &mut self.running {
             Running::Jobs(jobs) => &mut **jobs,
             Running::Benchmark(benchmark) => &mut **benchmark,
+        }
+    }
+
+    /// Tells jobs on a zoned drive the states of its zones, before they run.
+    pub(crate) fn begin_on(&mut self, device: &mut dyn Device) {
+        if let Running::Jobs(jobs) = &mut self.running
+            && device.info().zoned.is_some()
+        {
+            jobs.program.zones(&device.zones(0, usize::MAX));
         }
     }
 

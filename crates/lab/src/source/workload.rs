@@ -236,6 +236,11 @@ impl Workload {
         }
     }
 
+    /// Returns true if the workload is a job file.
+    pub(crate) fn is_job_file(&self) -> bool {
+        matches!(self.kind, Kind::JobFile(_) | Kind::Jobs(_))
+    }
+
     /// Reads a workload file. A relative path in it is taken from the directory of that file.
     ///
     /// # Errors

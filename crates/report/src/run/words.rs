@@ -47,8 +47,13 @@ pub(crate) fn ends(low: Option<f64>, high: Option<f64>, put: fn(f64) -> String) 
 pub(super) fn accesses(totals: &Totals) -> String {
     let all = totals.all.map_or(0, |side| side.count) + totals.others;
     let of = |side: Option<Side>| side.map_or(0, |side| side.count);
-    let (flushes, trims) = (of(totals.flushes), of(totals.trims));
-    let parts = [(flushes, "flush", "flushes"), (trims, "trim", "trims")].into_iter();
+    let parts = [
+        (of(totals.flushes), "flush", "flushes"),
+        (of(totals.trims), "trim", "trims"),
+        (of(totals.zone_resets), "zone reset", "zone resets"),
+        (of(totals.zone_finishes), "zone finish", "zone finishes"),
+    ]
+    .into_iter();
     let parts: Vec<_> = parts
         .filter(|(n, ..)| *n > 0)
         .map(|(n, one, many)| count(n, one, many))

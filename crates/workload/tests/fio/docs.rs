@@ -1,6 +1,6 @@
 //! Checks the statements of the documentation and of the examples.
 
-use super::harness::{jobs, play};
+use super::harness::{info, jobs, play};
 use fathom_block::Op;
 use fathom_workload::program::fio::{IGNORED, Job, OPTIONS, REFUSED, parse};
 
@@ -85,7 +85,7 @@ fn the_example_of_the_page_is_read_as_it_says() {
     assert!(
         file.jobs
             .iter()
-            .all(|job| job.resolve(1 << 30, 512).is_ok())
+            .all(|job| job.resolve(&info(1 << 30)).is_ok())
     );
 }
 
@@ -132,4 +132,26 @@ fn the_readers_are_five() {
             .iter()
             .all(|one| one.access.op == Op::Read && one.tag.sync)
     );
+}
+
+/// The jobs of the page that compares presets with published figures.
+#[test]
+fn every_job_beside_published_figures_is_read_and_named() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let page = std::fs::read_to_string(format!("{docs}/fidelity.md")).unwrap();
+    let files = std::fs::read_dir(format!("{docs}/fidelity")).unwrap();
+    let mut zoned = 0;
+    for file in files.map(|file| file.unwrap().path()) {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let jobs = parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(jobs.notes, [] as [&str; 0], "{name}");
+        assert!(page.contains(&format!("`{name}")), "{name}");
+        assert!(
+            jobs.jobs
+                .iter()
+                .all(|job| job.zones.zbd == name.starts_with("zns-"))
+        );
+        zoned += usize::from(name.starts_with("zns-"));
+    }
+    assert!(zoned >= 11, "{zoned}");
 }

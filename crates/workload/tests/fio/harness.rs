@@ -2,9 +2,11 @@
 
 use fathom_base::{Dur, Time};
 use fathom_block::Access;
+use fathom_block::devices::Zones;
 use fathom_block::program::{Done, Next, Program, Request};
-use fathom_block::{Op, Tag};
-use fathom_workload::program::fio::{Jobs, VerifyError, parse};
+use fathom_block::zoned::ZoneAction;
+use fathom_block::{DeviceInfo, Op, Tag};
+use fathom_workload::program::fio::{JobError, Jobs, parse};
 use std::collections::BTreeMap;
 
 /// An access that was issued, with its times.
@@ -16,6 +18,8 @@ pub(crate) struct Played {
     pub(crate) asked: Time,
     pub(crate) completed: Time,
     pub(crate) counts: Time,
+    /// Number of zones that are open or closed after it, if the drive is zoned.
+    pub(crate) zones_active: usize,
 }
 
 /// The drive.
@@ -24,6 +28,10 @@ pub(crate) struct Drive {
     pub(crate) latency: Dur,
     /// The content by 512-byte logical block; `None` if the drive keeps no data.
     pub(crate) bytes: Option<BTreeMap<u64, [u8; 512]>>,
+    /// The zones, if the drive is zoned; an access that their rules do not allow fails the test.
+    pub(crate) zones: Option<Zones>,
+    /// The accesses of a zoned drive in the order in which they were issued.
+    pub(crate) issued: Vec<Played>,
     /// Ask the actors in reverse order.
     pub(crate) backwards: bool,
     /// The end of the last run.
@@ -40,6 +48,8 @@ impl Drive {
             capacity,
             latency: LATENCY,
             bytes: None,
+            zones: None,
+            issued: Vec::new(),
             backwards: false,
             ended: Time::ZERO,
             spoil: |_, _| {},
@@ -67,7 +77,7 @@ impl Drive {
 
     /// Runs jobs to their end. An actor is asked when its time has come and after each of its completions. An actor
     /// that watches is asked at every event. A program must not rely on more.
-    pub(crate) fn play(&mut self, jobs: &mut Jobs) -> Result<Vec<Played>, VerifyError> {
+    pub(crate) fn play(&mut self, jobs: &mut Jobs) -> Result<Vec<Played>, JobError> {
         let (mut now, mut played) = (Time::ZERO, Vec::new());
         let mut wakes = vec![Time::ZERO; jobs.actors()];
         let mut watches = vec![false; jobs.actors()];
@@ -90,6 +100,7 @@ impl Drive {
                         Next::Request(request) => {
                             wakes[actor] = now;
                             let one = self.take(actor, &request, now);
+                            self.take_zone(&one, flying.values());
                             flying.insert((one.completed, number), one);
                             number += 1;
                             assert!(number < 10_000_000, "it does not end");
@@ -115,6 +126,29 @@ impl Drive {
         }
     }
 
+    /// Executes an access on the zones. A reset must not meet an access in flight.
+    fn take_zone<'a>(&mut self, one: &Played, mut flying: impl Iterator<Item = &'a Played>) {
+        let Some(zones) = &mut self.zones else {
+            return;
+        };
+        let &Played { access, .. } = one;
+        if access.op == Op::Zone(ZoneAction::Reset) {
+            let end = access.offset + access.len;
+            let meets = flying.find(|other| (access.offset..end).contains(&other.access.offset));
+            assert!(meets.is_none(), "{access:?} meets {meets:?}");
+        }
+        let request = fathom_block::Request::new(0, access.op, access.offset, access.len);
+        if let Err(error) = zones.execute(&request) {
+            panic!("{access:?}: {error:?}");
+        }
+        let all = zones.report(0, usize::MAX);
+        let zones_active = all.iter().filter(|zone| zone.state.is_active()).count();
+        self.issued.push(Played {
+            zones_active,
+            ..*one
+        });
+    }
+
     fn take(&mut self, actor: usize, request: &Request, now: Time) -> Played {
         assert!(request.asked <= now);
         assert!(request.access.end() <= self.capacity);
@@ -127,10 +161,11 @@ impl Drive {
             asked: request.asked,
             completed: now + self.latency,
             counts: request.counts,
+            zones_active: 0,
         }
     }
 
-    fn answer(&self, one: &Played, jobs: &mut Jobs) -> Result<(), VerifyError> {
+    fn answer(&self, one: &Played, jobs: &mut Jobs) -> Result<(), JobError> {
         let data = (one.access.op == Op::Read)
             .then(|| self.read(&one.access))
             .flatten();
@@ -144,10 +179,18 @@ impl Drive {
     }
 }
 
+/// Describes a drive without zones, of so many bytes.
+pub(crate) fn info(capacity_bytes: u64) -> DeviceInfo {
+    DeviceInfo {
+        capacity_bytes,
+        ..DeviceInfo::default()
+    }
+}
+
 /// Parses a job file and makes its jobs for a drive of `capacity` bytes.
 pub(crate) fn jobs(text: &str, capacity: u64, seed: u64) -> Jobs {
     let file = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    Jobs::new(&file.jobs, capacity, 512, seed).unwrap_or_else(|error| panic!("{error}"))
+    Jobs::new(&file.jobs, &info(capacity), seed).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns the accesses of a job file on a drive of `capacity` bytes, in the order in which they are issued.

@@ -8,3 +8,4 @@ mod parse;
 mod play;
 mod times;
 mod verify;
+mod zones;

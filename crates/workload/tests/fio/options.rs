@@ -1,7 +1,7 @@
 //! Options that change the accesses, tested against fio 3.33's manual (HOWTO.rst) and sources; `fio_compare.rs` runs
 //! fio itself.
 
-use super::harness::{self, Drive, LATENCY, Played, jobs, play, tally};
+use super::harness::{self, Drive, LATENCY, Played, info, jobs, play, tally};
 use fathom_base::{Dur, Time};
 use fathom_block::Op;
 use fathom_workload::program::fio::{
@@ -64,7 +64,7 @@ fn a_number_behind_a_sequential_rw_leaves_a_hole() {
         starts("[a]\nrw=write:12k\nsize=64k"),
         [0, 16384, 32768, 49152]
     );
-    let error = parse("[a]\nrw=read:100").unwrap().jobs[0].resolve(MIB, 512);
+    let error = parse("[a]\nrw=read:100").unwrap().jobs[0].resolve(&info(MIB));
     assert!(error.unwrap_err().to_string().contains("`rw=read:100`"));
 }
 

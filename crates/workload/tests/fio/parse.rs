@@ -1,5 +1,6 @@
 //! Tests of the job file parser and its errors.
 
+use super::harness::info;
 use fathom_base::Dur;
 use fathom_block::Op;
 use fathom_workload::program::fio::{
@@ -245,7 +246,7 @@ const REFUSED: &[(&str, usize, &str)] = &[
     (
         "[a]\nzonemode=strided",
         2,
-        "fio's option `zonemode` is not supported: zones of a drive",
+        "`zonemode` is \"strided\", and it takes none or zbd: zones are those of a zoned drive",
     ),
     ("[a]\nbsrange=4k", 2, "such as 1k-4k"),
     ("[a]\nbsrange=0-4k", 2, "`bsrange`"),
@@ -359,13 +360,13 @@ fn a_job_must_fit_its_drive() {
             "writes of 65536 bytes do not fit",
         ),
     ] {
-        let error = one(options).resolve(1 << 20, 512).unwrap_err();
+        let error = one(options).resolve(&info(1 << 20)).unwrap_err();
         assert!(error.to_string().starts_with("job `job`: "), "{error}");
         assert!(error.to_string().contains(words), "{options:?}: {error}");
     }
     // Percentages are of the whole drive, and the region ends with it. Offsets are rounded up to a block, sizes down.
     let regions = |options: &str| {
-        let regions = one(options).resolve(1_000_448, 512).unwrap();
+        let regions = one(options).resolve(&info(1_000_448)).unwrap();
         regions
             .iter()
             .map(|r| (r.offset, r.size))
@@ -378,7 +379,7 @@ fn a_job_must_fit_its_drive() {
         regions("numjobs=3\noffset=64k\noffset_increment=25%\nsize=18k"),
         [(65_536, 16_384), (319_488, 16_384), (573_440, 16_384)]
     );
-    let bytes = |options: &str| one(options).resolve(1 << 20, 512).unwrap()[0].io_bytes;
+    let bytes = |options: &str| one(options).resolve(&info(1 << 20)).unwrap()[0].io_bytes;
     assert_eq!(bytes("size=64k\nloops=3"), Some(192 << 10));
     assert_eq!(bytes("size=64k\nio_size=10k\nloops=3"), Some(30 << 10));
     assert_eq!(bytes("time_based\nruntime=1"), None);
@@ -391,7 +392,7 @@ fn maps_are_bounded() {
     };
     let refused = |text: &str| {
         let jobs = parse(text).unwrap().jobs;
-        Jobs::new(&jobs, 1 << 50, 512, 1)
+        Jobs::new(&jobs, &info(1 << 50), 1)
             .err()
             .map(|error| error.to_string())
     };
@@ -447,7 +448,7 @@ proptest! {
             }
         }
         let job = parse(&text).unwrap().jobs.remove(0);
-        if let Ok(regions) = job.resolve(capacity, 512) {
+        if let Ok(regions) = job.resolve(&info(capacity)) {
             prop_assert_eq!(regions.len(), job.numjobs as usize);
             prop_assert!(regions.iter().all(|region| region.end() <= capacity && region.size > 0));
         }

@@ -1,9 +1,9 @@
 //! Tests of the verification: what a job reads back, and the errors that it finds.
 
-use super::harness::{Drive, Played, jobs, of};
+use super::harness::{Drive, Played, info, jobs, of};
 use fathom_block::Access;
 use fathom_block::Op;
-use fathom_workload::program::fio::{Found, Jobs, VerifyError, parse};
+use fathom_workload::program::fio::{Found, JobError, Jobs, parse};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MIB: u64 = 1 << 20;
@@ -19,7 +19,7 @@ fn drive(spoil: fn(&Access, &mut Sectors)) -> Drive {
 
 fn found(text: &str, spoil: fn(&Access, &mut Sectors)) -> (u64, Found) {
     match drive(spoil).play(&mut jobs(text, MIB, 1)) {
-        Err(VerifyError::Differs { offset, found, .. }) => (offset, found),
+        Err(JobError::Differs { offset, found, .. }) => (offset, found),
         Err(other) => panic!("{other}"),
         Ok(played) => panic!("nothing is found in {} accesses", played.len()),
     }
@@ -212,14 +212,14 @@ fn the_error_says_where_and_what() {
 fn a_drive_that_keeps_no_bytes_cannot_be_verified() {
     let mut jobs = jobs("[a]\nverify=crc32c\nrw=write", MIB, 1);
     let error = Drive::new(MIB).play(&mut jobs).unwrap_err();
-    assert_eq!(error, VerifyError::NoData { job: "a".into() });
+    assert_eq!(error, JobError::NoData { job: "a".into() });
 }
 
 #[test]
 fn nobody_writes_what_another_one_verifies() {
     let refused = |text: &str| {
         let file = parse(text).unwrap();
-        Jobs::new(&file.jobs, MIB, 512, 1)
+        Jobs::new(&file.jobs, &info(MIB), 1)
             .err()
             .map(|error| error.to_string())
     };

@@ -1,6 +1,6 @@
 //! Checks for conflicting options of a job that do not depend on the drive.
 
-use super::choices::Each;
+use super::choices::{Amount, Each};
 use super::content::HEADER_BYTES;
 use super::error::Problem;
 use super::job::Job;
@@ -42,11 +42,36 @@ impl Job {
                 ));
             }
         }
+        self.zones.check()?;
+        self.check_zone_options()?;
         if self.verify {
             self.check_verify()
         } else {
             Ok(())
         }
+    }
+
+    /// Checks what zones do not go with.
+    fn check_zone_options(&self) -> Result<(), Problem> {
+        let area = &self.area;
+        let in_zones = |amount: &Amount| matches!(amount, Amount::Zones(_));
+        let zones = [Some(area.offset), Some(area.offset_increment), area.size];
+        if !self.zones.zbd {
+            return match zones.iter().flatten().any(in_zones) {
+                true => clash("a number of zones, such as 4z, needs `zonemode=zbd`"),
+                false => Ok(()),
+            };
+        }
+        if self.rw.writes() && self.order.rw_skip > 0 {
+            return clash("`rw=write:N` leaves out bytes, and a zone is written without gaps");
+        }
+        if self.verify && self.zones.zone_append {
+            return clash(
+                "`verify` puts the place of a write into its header, and `zone_append` lets the drive choose it: leave one \
+                 of them out",
+            );
+        }
+        Ok(())
     }
 
     fn check_verify(&self) -> Result<(), Problem> {

@@ -169,13 +169,15 @@ pub enum Pace {
     Poisson,
 }
 
-/// A number of bytes, or a percentage of the drive.
+/// A number of bytes, a percentage of the drive, or a number of its zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// Number of bytes.
     Bytes(u64),
     /// Percentage of the drive, in 1..=100.
     Percent(u32),
+    /// Number of zones, which `zonemode=zbd` needs.
+    Zones(u32),
 }
 
 /// `random_distribution`: the distribution of random offsets.

@@ -107,9 +107,9 @@ pub enum Problem {
     },
 }
 
-/// Data read back differs from the data written.
+/// A job that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VerifyError {
+pub enum JobError {
     /// The content differs.
     #[error(
         "job `{job}`, process {process}: {len} bytes at {offset} are not what was written last, which was write \
@@ -136,5 +136,27 @@ pub enum VerifyError {
     NoData {
         /// The job.
         job: String,
+    },
+    /// A job with `zonemode=zbd` found no data in its zones before its first access.
+    #[error(
+        "job `{job}`, process {process}: no zone in its part of the drive holds data: let a job with `rw=write` go before \
+         it and give this one a `stonewall`, or begin on a drive that is filled"
+    )]
+    NothingHeld {
+        /// The job.
+        job: String,
+        /// The process, which is the index of its actor.
+        process: usize,
+    },
+    /// A job with `zonemode=zbd` may write to no further zone, and no other process goes on.
+    #[error(
+        "job `{job}`, process {process}: as many zones are partly written as may be, all outside of its part of the \
+         drive: let the jobs that wrote them fill them, reset them with `rw=trim`, or share zones by `offset` and `size`"
+    )]
+    NoZone {
+        /// The job.
+        job: String,
+        /// The process, which is the index of its actor.
+        process: usize,
     },
 }

@@ -3,7 +3,7 @@
 /// Refused options with the value that describes the behaviour here anyway: fio's own default (`fio --cmdhelp=OPTION`,
 /// 3.33), or off if it has none. With this value an option is accepted. Names are separated by spaces.
 pub const HARMLESS: &[(&str, &str)] = &[
-    ("zonemode continue_on_error", "none"),
+    ("continue_on_error", "none"),
     ("io_submit_mode", "inline"),
     ("thinktime_blocks_type", "complete"),
     (
@@ -11,7 +11,7 @@ pub const HARMLESS: &[(&str, &str)] = &[
         "1",
     ),
     (
-        "zonesize zonerange zoneskip fsync_on_close zero_buffers fill_device fill_fs bs_unaligned blocksize_unaligned \
+        "zoneskip fsync_on_close zero_buffers fill_device fill_fs bs_unaligned blocksize_unaligned \
          bs_is_seq_rand rate_ignore_thinktime verify_only experimental_verify verify_backlog serialize_overlap \
          trim_percentage dedupe_percentage buffer_compress_percentage create_only atomic write_barrier \
          thinktime_iotime hipri cmdprio_percentage max_latency latency_target rate_min ratemin rate_iops_min",

@@ -3,6 +3,7 @@
 use super::choices::{Amount, Distribution, Each, Engine, Pace, PrioClass, Rw, Sequencer};
 use super::lengths::{Lengths, Range, Split};
 use super::placement::Placement;
+use super::zone_mode::ZoneMode;
 use fathom_base::{Dur, defaults};
 use fathom_block::Op;
 
@@ -160,6 +161,8 @@ defaults! {
         pub prioclass: Option<PrioClass> = None,
         /// The placement handles of its writes.
         pub placement: Placement = Placement::default(),
+        /// How it uses the zones of a drive.
+        pub zones: ZoneMode = ZoneMode::default(),
     }
 }
 

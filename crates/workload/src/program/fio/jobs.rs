@@ -1,13 +1,17 @@
 //! All processes of a job file, as one program.
 
 use super::choices::PrioClass;
-use super::error::{FioError, Problem, VerifyError};
+use super::error::{FioError, JobError, Problem};
 use super::job::Job;
 use super::places::MAP_BYTES_MAX;
-use super::process::Process;
+use super::process::{Process, Trouble};
 use super::region::Region;
+use super::zone_mode::smaller;
+use super::zones::Zones;
 use fathom_base::Time;
+use fathom_block::DeviceInfo;
 use fathom_block::program::{Done, Next, Program};
+use fathom_block::zoned::Zone;
 use std::collections::BTreeSet;
 
 /// The process that an actor runs.
@@ -40,20 +44,17 @@ pub struct Jobs {
     groups: Option<Vec<usize>>,
     /// Groups that have been terminated.
     ended: BTreeSet<usize>,
+    /// The zones of the drive, if a job has `zonemode=zbd`.
+    zones: Option<Zones>,
 }
 
 impl Jobs {
-    /// Makes the jobs for a drive of `capacity` bytes with logical blocks of `logical_block` bytes. The same
-    /// jobs and `seed` give the same run on equal drives. A job with a `randseed` uses that as its seed instead.
+    /// Makes the jobs for a drive. The same jobs and `seed` give the same run on equal drives. A job with a `randseed` uses
+    /// that as its seed instead. The zones of a zoned drive are empty, unless [`Jobs::zones`] tells otherwise.
     ///
     /// # Errors
     /// [`FioError`] if a job does not fit the drive, or if a job would overwrite what another one verifies.
-    pub fn new(
-        jobs: &[Job],
-        capacity: u64,
-        logical_block: u64,
-        seed: u64,
-    ) -> Result<Self, FioError> {
+    pub fn new(jobs: &[Job], drive: &DeviceInfo, seed: u64) -> Result<Self, FioError> {
         let mut all = Self {
             processes: Vec::new(),
             which: Vec::new(),
@@ -61,13 +62,14 @@ impl Jobs {
             finished: 0,
             groups: groups(jobs),
             ended: BTreeSet::new(),
+            zones: zones(jobs, drive)?,
         };
         let (mut behind, mut map_bytes) = (0, 0);
         for job in jobs {
             if job.schedule.stonewall {
                 behind = all.processes.len();
             }
-            let regions = job.resolve(capacity, logical_block)?;
+            let regions = job.resolve(drive)?;
             for (clone, region) in (0..).zip(regions) {
                 let number = all.processes.len();
                 let process = Process::new(job.clone(), region, seed, number)
@@ -95,6 +97,31 @@ impl Jobs {
     /// Returns the process of each actor.
     pub fn processes(&self) -> &[ProcessOf] {
         &self.which
+    }
+
+    /// Takes over the states of the zones that the drive reports when the jobs begin.
+    pub fn zones(&mut self, report: &[Zone]) {
+        if let Some(zones) = &mut self.zones {
+            zones.reported(report);
+        }
+    }
+
+    /// Returns the error of a process that cannot go on by itself, if no other process can help.
+    fn trouble(&mut self, now: Time) -> Option<JobError> {
+        let troubles: Vec<_> = self.processes.iter().map(Process::trouble).collect();
+        let (process, trouble) = (0..)
+            .zip(&troubles)
+            .find_map(|(n, one)| Some((n, (*one)?)))?;
+        let job = self.which[process].job.clone();
+        if trouble == Trouble::NothingHeld {
+            return Some(JobError::NothingHeld { job, process });
+        }
+        let held_back = |n: usize| self.behind[n] > self.finished;
+        let mut others = self.processes.iter_mut().enumerate();
+        let helps = others.any(|(n, one)| {
+            troubles[n].is_none() && !one.is_finished(now) && (one.is_started() || !held_back(n))
+        });
+        (!helps).then_some(JobError::NoZone { job, process })
     }
 
     /// Checks that no process changes data that another process verifies at the same time.
@@ -185,6 +212,29 @@ fn groups(jobs: &[Job]) -> Option<Vec<usize>> {
     Some(jobs.iter().flat_map(of).collect())
 }
 
+/// Returns the zones that the jobs share, if one of them has `zonemode=zbd`.
+fn zones(jobs: &[Job], drive: &DeviceInfo) -> Result<Option<Zones>, FioError> {
+    let with: Vec<&Job> = jobs.iter().filter(|job| job.zones.zbd).collect();
+    let Some(zoned) = drive.zoned.filter(|_| !with.is_empty()) else {
+        return Ok(None);
+    };
+    let mut given = with.iter().filter(|job| job.zones.max_open_zones > 0);
+    let first = given.next();
+    let asked = first.map_or(0, |job| job.zones.max_open_zones);
+    if let Some(other) = given.find(|job| job.zones.max_open_zones != asked) {
+        let what = format!(
+            "`max_open_zones` is {}, and another job has {asked}: it limits all jobs together, so give it once, in [global]",
+            other.zones.max_open_zones
+        );
+        return Err(unfit(other, what));
+    }
+    let most = match with.iter().any(|job| job.zones.ignore_zone_limits) {
+        true => asked,
+        false => smaller(asked, smaller(zoned.max_open, zoned.max_active)),
+    };
+    Ok(Some(Zones::new(&zoned, drive.capacity_bytes, most)))
+}
+
 fn unfit(job: &Job, what: String) -> FioError {
     FioError {
         line: None,
@@ -194,25 +244,34 @@ fn unfit(job: &Job, what: String) -> FioError {
 }
 
 impl Program for Jobs {
-    type Error = VerifyError;
+    type Error = JobError;
 
     fn actors(&self) -> usize {
         self.processes.len()
     }
 
-    fn next(&mut self, actor: usize, now: Time) -> Result<Next, VerifyError> {
+    fn next(&mut self, actor: usize, now: Time) -> Result<Next, JobError> {
         if !self.processes[actor].is_started() {
             if let Some(waits) = self.held_back(actor, now) {
                 return Ok(self.watched(waits));
             }
             self.processes[actor].start(now);
         }
-        let next = self.processes[actor].next(now);
+        let next = self.processes[actor].next(now, &mut self.zones);
         self.exit(actor, now);
+        if let Some(zones) = &mut self.zones {
+            match &next {
+                Next::Request(request) => zones.begin(&request.access),
+                _ => self.trouble(now).map_or(Ok(()), Err)?,
+            }
+        }
         Ok(self.watched(next))
     }
 
-    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), VerifyError> {
+    fn done(&mut self, actor: usize, done: Done<'_>) -> Result<(), JobError> {
+        if let Some(zones) = &mut self.zones {
+            zones.end(done.access);
+        }
         self.processes[actor].done(done)
     }
 

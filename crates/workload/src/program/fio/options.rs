@@ -47,7 +47,9 @@ fn put<T>(field: &mut T, value: Option<T>) -> Option<()> {
 const COUNT: &str = "a whole number from 1 to 18446744073709551615";
 const SWITCH: &str = "nothing, or 0 or 1";
 const BOOL: &str = "0 or 1";
-const AMOUNT: &str = "bytes, such as 4k (4096), or a percentage of the drive, such as 20%";
+const AMOUNT: &str = "bytes, such as 4k (4096), a percentage of the drive, such as 20%, or with zonemode=zbd a number of \
+                      zones, such as 4z";
+const ZONES: &str = "a number of zones in 0..=4096, where 0 sets no limit of its own";
 const EACH_BYTES: &str =
     "bytes above 0, such as 4k, or up to three values for reads, writes and trims, such as 4k,8k";
 const EACH_RATE: &str =
@@ -150,6 +152,18 @@ options! { |job, v|
     });
     ["plids", "fdp_pli"] "placement handles, such as 0,2" => put(&mut job.placement.plids, plids(v));
     ["plid_select", "fdp_pli_select"] "roundrobin" => (v == "roundrobin").then_some(());
+    ["zonemode"] "none or zbd: zones are those of a zoned drive, and strided is not supported (`offset`, `size` and `numjobs` \
+        part a drive)" => put(&mut job.zones.zbd, match v {
+        "none" => Some(false),
+        "zbd" => Some(true),
+        _ => None,
+    });
+    ["zonesize"] "bytes, which must be the size of the drive's zones, or 0 for it" => put(&mut job.zones.zonesize, int(v));
+    ["read_beyond_wp"] BOOL => put(&mut job.zones.read_beyond_wp, boolean(v));
+    ["max_open_zones"] ZONES => put(&mut job.zones.max_open_zones, small(v, 0, 4096));
+    ["job_max_open_zones"] ZONES => put(&mut job.zones.job_max_open_zones, small(v, 0, 4096));
+    ["ignore_zone_limits"] BOOL => put(&mut job.zones.ignore_zone_limits, boolean(v));
+    ["zone_append"] BOOL => put(&mut job.zones.zone_append, boolean(v));
     ["new_group"] SWITCH => put(&mut job.schedule.new_group, switch(v));
     ["exitall"] SWITCH => put(&mut job.schedule.exitall, switch(v));
     ["exit_what"] "group or all" => put(&mut job.schedule.exit_all, match v {

@@ -21,6 +21,10 @@ pub const IGNORED: &[Group] = &[
         "randrepeat allrandrepeat random_generator softrandommap",
         "a run repeats under one seed, by generators of its own; give another seed for another run",
     ),
+    (
+        "zonerange zonecapacity",
+        "zones are those of the drive (`zonemode=zbd`), which tells what they hold",
+    ),
     ("invalidate pre_read fadvise_hint", "there is no page cache"),
     (
         "refill_buffers scramble_buffers",
@@ -74,9 +78,12 @@ pub const IGNORED: &[Group] = &[
 /// Options that are refused, in groups with the reason.
 pub const REFUSED: &[Group] = &[
     (
-        "zonemode zonesize zonerange zoneskip zonecapacity read_beyond_wp max_open_zones job_max_open_zones \
-         ignore_zone_limits zone_reset_frequency zone_reset_threshold",
-        "zones of a drive, and of a job, are not known here; `offset`, `size` and `numjobs` part a drive",
+        "zoneskip",
+        "a job goes from zone to zone; `offset` and `size` part a drive",
+    ),
+    (
+        "zone_reset_frequency zone_reset_threshold",
+        "a zone is reset when a write begins at a full one, and by `rw=trim` and `rw=randtrim`",
     ),
     (
         "read_iolog read_iolog_chunked replay_align replay_no_stall replay_redirect replay_scale replay_skip \

@@ -16,9 +16,20 @@ const FILES_MAX: usize = 64;
 pub struct JobFile {
     /// The jobs, in order; at least one.
     pub jobs: Vec<Job>,
+    /// The line of each job's section, from 1.
+    pub lines: Vec<usize>,
     /// Notes: each ignored option once, with its line and the reason; included files; environment variables; and each
     /// job whose `iodepth` has no effect.
     pub notes: Vec<String>,
+}
+
+impl JobFile {
+    /// Returns the line of the section of a job; `None` if several have the name.
+    pub fn line(&self, name: &str) -> Option<usize> {
+        let mut named = self.jobs.iter().zip(&self.lines);
+        let (_, line) = named.find(|(job, _)| job.name == name)?;
+        named.all(|(job, _)| job.name != name).then_some(*line)
+    }
 }
 
 /// Access to the environment and to included files.
@@ -59,6 +70,7 @@ struct Reader<'a> {
     open: Option<(Job, usize)>,
     any_section: bool,
     jobs: Vec<Job>,
+    lines: Vec<usize>,
     notes: Vec<String>,
     noted: BTreeSet<String>,
     /// Number of files included so far.
@@ -86,6 +98,7 @@ pub fn parse_with(text: &str, around: &dyn Around) -> Result<JobFile, FioError> 
         open: None,
         any_section: false,
         jobs: Vec::new(),
+        lines: Vec::new(),
         notes: Vec::new(),
         noted: BTreeSet::new(),
         files: 0,
@@ -273,7 +286,10 @@ impl Reader<'_> {
                 job.name, job.iodepth
             ));
         }
-        self.jobs.extend(self.open.take().map(|(job, _)| job));
+        if let Some((job, line)) = self.open.take() {
+            self.jobs.push(job);
+            self.lines.push(line);
+        }
         Ok(())
     }
 
@@ -289,6 +305,7 @@ impl Reader<'_> {
         }
         Ok(JobFile {
             jobs: self.jobs,
+            lines: self.lines,
             notes: self.notes,
         })
     }

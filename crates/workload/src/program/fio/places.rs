@@ -261,6 +261,13 @@ impl Places {
         Some((self.region.offset + offset, len))
     }
 
+    /// Makes a sequential job go on at this offset of the drive.
+    pub(super) fn go_on_at(&mut self, op: Op, offset: u64) {
+        if let Way::Sequential(next) = &mut self.way {
+            *next.of_mut(op) = offset.saturating_sub(self.region.offset);
+        }
+    }
+
     /// Returns the offset and length of an access at the turn's offset, if the turn has one and a length fits there.
     fn there(&mut self, op: Op, turn: Turn) -> Option<(u64, u64)> {
         let Turn::At(offset) = turn else {

@@ -1,23 +1,28 @@
 //! A process of a job, which decides on its next access.
 
 mod asked;
+mod in_zones;
 mod part;
 mod stages;
+mod zoned;
 
 use super::choices::Engine;
-use super::error::VerifyError;
+use super::error::JobError;
 use super::job::Job;
 use super::pace::{Rates, Think};
 use super::placement::Handles;
 use super::places::{Places, Stream};
 use super::region::Region;
 use super::written::Written;
+use super::zones::Zones;
 use crate::program::slots::Slots;
 use asked::Asked;
 use fathom_base::{Rng, Time};
 use fathom_block::Access;
 use fathom_block::program::{Done, Next, Request};
 use fathom_block::{Op, Payload, Tag};
+pub(super) use in_zones::Trouble;
+use in_zones::{InZones, Place};
 
 /// Wait for the next completion.
 const WAIT: Next = Next::Wait(Time::MAX);
@@ -70,6 +75,7 @@ pub(super) struct Process {
     /// The blocks to verify, if the job verifies.
     written: Written,
     handles: Handles,
+    zones: InZones,
     /// True if the pass that is ending is the last one.
     last_pass: bool,
 }
@@ -96,6 +102,7 @@ impl Process {
             flushing: false,
             written: Written::new(Stream::Content.rng(seed, number).next_u64()),
             handles: Handles::new(&job.placement),
+            zones: InZones::new(&job),
             last_pass: false,
             job,
         })
@@ -166,11 +173,11 @@ impl Process {
     }
 
     /// Returns the next action of a process that has started.
-    pub(super) fn next(&mut self, now: Time) -> Next {
+    pub(super) fn next(&mut self, now: Time, zones: &mut Option<Zones>) -> Next {
         loop {
             let next = match self.phase {
                 Phase::Waiting | Phase::Over => Some(WAIT),
-                Phase::Running { since } => self.run(since, now),
+                Phase::Running { since } => self.run(since, now, zones),
                 Phase::Syncing { since } => self.sync(since, now),
                 Phase::Draining { since } => self.drain(since),
                 Phase::Checking { since, .. } => self.read_back(since, now),
@@ -182,7 +189,7 @@ impl Process {
     }
 
     /// Returns the next action in the running phase, or `None` if the phase changed.
-    fn run(&mut self, since: Time, now: Time) -> Option<Next> {
+    fn run(&mut self, since: Time, now: Time, zones: &mut Option<Zones>) -> Option<Next> {
         if self.is_enough(since, now) {
             self.end_pass(since, true);
             return None;
@@ -209,12 +216,19 @@ impl Process {
             Err(Time::MAX) => return Some(self.pause(Next::Watch(self.end(since)))),
             Err(due) => return Some(self.pause(Next::Wait(due.min(self.end(since))))),
         };
-        let Some((offset, len)) = self.places.next(op) else {
-            self.asked.passes += 1;
-            // A pass without any access would be followed by another such pass.
-            let last = self.asked.pass_bytes == 0 || self.is_cut_short();
-            self.end_pass(since, last);
-            return None;
+        let (op, offset, len) = match self.place(op, zones) {
+            Place::At(op, offset, len) => (op, offset, len),
+            Place::First(action, zone, len) => {
+                return Some(self.ask(Op::Zone(action), zone, len, now));
+            }
+            Place::Later => return Some(self.pause(Next::Watch(self.end(since)))),
+            Place::None => {
+                self.asked.passes += 1;
+                // A pass without any access would be followed by another such pass.
+                let last = self.asked.pass_bytes == 0 || self.is_cut_short();
+                self.end_pass(since, last);
+                return None;
+            }
         };
         self.held = None;
         self.open = self.open.max(since + self.rates.due(op));
@@ -302,6 +316,8 @@ impl Process {
         }
     }
 
+    /// Requests an access. An append, and a reset for a trim, are told by the operation and the place of what they stand
+    /// for.
     fn ask(&mut self, op: Op, offset: u64, len: u64, now: Time) -> Next {
         self.in_flight += 1;
         if std::mem::take(&mut self.paused) {
@@ -317,7 +333,7 @@ impl Process {
             _ => 0,
         };
         Next::Request(Request {
-            access: Access::new(now, op, offset, len),
+            access: self.zones.access(Access::new(now, op, offset, len)),
             tag: Tag {
                 process: self.number as u32,
                 // A read, a flush, and every access of a synchronous engine has a waiter.
@@ -334,7 +350,7 @@ impl Process {
     }
 
     /// Handles a completed access of the process.
-    pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), VerifyError> {
+    pub(super) fn done(&mut self, done: Done<'_>) -> Result<(), JobError> {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.slots.give(done.completed);
         if matches!(self.phase, Phase::Checking { .. }) {
@@ -342,20 +358,19 @@ impl Process {
         }
         match done.access.op {
             Op::Flush => self.flushing = false,
+            Op::Zone(_) if self.job.rw.writes() => {}
             _ => self.think.done(done.completed),
         }
         Ok(())
     }
 
-    fn check(&self, done: Done<'_>) -> Result<(), VerifyError> {
+    fn check(&self, done: Done<'_>) -> Result<(), JobError> {
         let Some(block) = self.written.at(done.access.offset) else {
             return Ok(());
         };
         let job = || self.job.name.clone();
-        let data = done
-            .data
-            .ok_or_else(|| VerifyError::NoData { job: job() })?;
-        block.check(data).map_err(|found| VerifyError::Differs {
+        let data = done.data.ok_or_else(|| JobError::NoData { job: job() })?;
+        block.check(data).map_err(|found| JobError::Differs {
             job: job(),
             process: self.number,
             offset: block.offset,

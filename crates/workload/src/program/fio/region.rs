@@ -4,7 +4,7 @@ use super::choices::Amount;
 use super::error::{FioError, Problem};
 use super::job::Job;
 use super::lengths::Lengths;
-use fathom_block::Op;
+use fathom_block::{DeviceInfo, Op};
 
 /// The part of the drive that one process of a job works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,31 +26,40 @@ impl Region {
     }
 }
 
-/// Returns the amount in bytes; percentages are taken of `whole` and rounded down.
-fn share(amount: Amount, whole: u64) -> u64 {
+/// Returns the amount in bytes; percentages are taken of the capacity and rounded down.
+fn share(amount: Amount, drive: &DeviceInfo) -> u64 {
     match amount {
         Amount::Bytes(bytes) => bytes,
-        Amount::Percent(percent) => (u128::from(whole) * u128::from(percent) / 100) as u64,
+        Amount::Percent(percent) => {
+            (u128::from(drive.capacity_bytes) * u128::from(percent) / 100) as u64
+        }
+        Amount::Zones(zones) => {
+            let zone_bytes = drive.zoned.map_or(0, |zoned| zoned.zone_bytes);
+            zone_bytes.saturating_mul(zones.into())
+        }
     }
 }
 
 impl Job {
-    /// Returns the regions of the job's processes on a drive of `capacity` bytes with logical blocks of `logical_block`
-    /// bytes.
+    /// Returns the regions of the job's processes on a drive.
     ///
     /// # Errors
     /// [`Problem::Target`] if the job does not fit the drive.
-    pub fn resolve(&self, capacity: u64, logical_block: u64) -> Result<Vec<Region>, FioError> {
+    pub fn resolve(&self, drive: &DeviceInfo) -> Result<Vec<Region>, FioError> {
+        let logical_block = u64::from(drive.logical_block_bytes);
         let target = |what: String| FioError {
             line: None,
             job: Some(self.name.clone()),
             problem: Problem::Target { what },
         };
         self.check_blocks(logical_block).map_err(target)?;
+        if self.zones.zbd {
+            self.check_zones(drive).map_err(target)?;
+        }
         (0..u64::from(self.numjobs))
             .map(|clone| {
-                self.region(clone, capacity)
-                    .and_then(|region| self.check_region(region, capacity, logical_block))
+                self.region(clone, drive)
+                    .and_then(|region| self.check_region(region, drive))
                     .map_err(target)
             })
             .collect()
@@ -76,14 +85,15 @@ impl Job {
         Ok(())
     }
 
-    fn region(&self, clone: u64, capacity: u64) -> Result<Region, String> {
+    fn region(&self, clone: u64, drive: &DeviceInfo) -> Result<Region, String> {
+        let capacity = drive.capacity_bytes;
         let ops = self.rw.ops();
         let smallest = ops.iter().map(|&op| self.shortest(op)).min().unwrap_or(1);
         // As in fio, offsets in percent are rounded up to a multiple of the smallest block.
         let place = |amount: Amount| {
-            let bytes = share(amount, capacity);
+            let bytes = share(amount, drive);
             match amount {
-                Amount::Bytes(_) => Some(bytes),
+                Amount::Bytes(_) | Amount::Zones(_) => Some(bytes),
                 Amount::Percent(_) => bytes.checked_next_multiple_of(smallest),
             }
         };
@@ -98,11 +108,14 @@ impl Job {
         let room = capacity - offset;
         let size = match self.area.size {
             None => room,
-            Some(Amount::Bytes(size)) => size,
-            Some(percent) => share(percent, capacity).min(room),
+            Some(Amount::Percent(percent)) => share(Amount::Percent(percent), drive).min(room),
+            Some(size) => share(size, drive),
         };
         let asked = size;
-        let size = size - size % smallest;
+        let size = match self.zones.zbd {
+            true => size,
+            false => size - size % smallest,
+        };
         if size == 0 && asked > 0 {
             return Err(format!(
                 "`size` is {asked} bytes, less than the smallest block, {smallest} bytes"
@@ -114,6 +127,7 @@ impl Job {
                  its `offset`, {offset}, there are {room}"
             ));
         }
+        let (offset, size) = self.whole_zones(offset, size, drive)?;
         let per_loop = self.area.io_size.unwrap_or(size);
         let io_bytes = (!self.ends.time_based).then(|| per_loop.saturating_mul(self.ends.loops));
         Ok(Region {
@@ -124,12 +138,9 @@ impl Job {
         })
     }
 
-    fn check_region(
-        &self,
-        region: Region,
-        capacity: u64,
-        logical_block: u64,
-    ) -> Result<Region, String> {
+    fn check_region(&self, region: Region, drive: &DeviceInfo) -> Result<Region, String> {
+        let capacity = drive.capacity_bytes;
+        let logical_block = u64::from(drive.logical_block_bytes);
         if !region.offset.is_multiple_of(logical_block.max(1)) {
             return Err(format!(
                 "`offset` comes to {}, no multiple of the drive's logical block, {logical_block} bytes",

@@ -62,8 +62,11 @@ pub(super) fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses a number of bytes, or a percentage in 1..=100.
+/// Parses a number of bytes, a percentage in 1..=100, or a number of zones such as `4z`.
 pub(super) fn amount(text: &str) -> Option<Amount> {
+    if let Some(zones) = text.strip_suffix('z') {
+        return within(zones.trim(), 0, u32::MAX.into()).map(|zones| Amount::Zones(zones as u32));
+    }
     match text.strip_suffix('%') {
         Some(percent) => within(percent.trim(), 1, 100).map(|p| Amount::Percent(p as u32)),
         None => int(text).map(Amount::Bytes),

@@ -70,6 +70,7 @@ impl Process {
         self.written.clear();
         self.asked.pass_bytes = 0;
         self.places.reset();
+        self.zones.begin_pass();
         self.phase = if self.last_pass {
             Phase::Over
         } else {
@@ -90,12 +91,14 @@ impl Process {
         None
     }
 
-    /// Returns true if `loops` passes have ended, each cut short by skipped bytes. The skipped bytes are not made up
-    /// for, unless `io_size` is set (fio 3.33, backend.c, `keep_running`).
+    /// Returns true if `loops` passes have ended, each cut short by skipped bytes: those of `rw=read:N`, and what a zone
+    /// does not hold. The skipped bytes are not made up for, unless `io_size` is set (fio 3.33, backend.c,
+    /// `keep_running`).
     pub(super) fn is_cut_short(&self) -> bool {
         let job = &self.job;
-        let more = job.ends.time_based || job.area.io_size.is_some() || job.order.rw_skip == 0;
-        !more && self.asked.passes >= job.ends.loops
+        let more = job.ends.time_based || job.area.io_size.is_some();
+        let skips = job.order.rw_skip > 0 || job.zones.zbd;
+        !more && skips && self.asked.passes >= job.ends.loops
     }
 
     pub(super) fn drain(&mut self, since: Time) -> Option<Next> {
