@@ -18,6 +18,7 @@ pub(super) const PLAIN: Series = Series::new("plain");
 pub(super) const FUA: Series = Series::new("fua");
 pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
 pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
+pub(super) const TAIL_WRITING: Series = Series::new("tail_writing");
 pub(super) const READ_COOL: Series = Series::new("read_cool");
 pub(super) const READ_FAST: Series = Series::new("read_in_cache");
 pub(super) const READ_FULL: Series = Series::new("read_when_full");
