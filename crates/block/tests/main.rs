@@ -9,5 +9,7 @@ mod common;
 mod conformance;
 mod layers;
 mod limited;
+mod placement;
 mod simulated;
+mod zone_torture;
 mod zoned;

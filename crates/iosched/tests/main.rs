@@ -11,5 +11,6 @@ mod kernel;
 mod kernel_trace;
 mod linux;
 mod merge;
+mod placement;
 mod queue;
 mod work;

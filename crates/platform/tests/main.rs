@@ -12,6 +12,7 @@ mod list;
 mod measured;
 mod model;
 mod moves;
+mod placement;
 mod program;
 mod raid;
 mod random;

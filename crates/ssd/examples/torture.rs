@@ -13,7 +13,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::suite;
+use common::{suite, zone_case};
 use fathom_ssd::Spec;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -28,20 +28,25 @@ use suite::{Effort, Failure, check, lists, random};
 const USAGE: &str = "\
 Usage: cargo xtask torture --seconds N [--seed S]
        cargo xtask torture --drive SEED
+       cargo xtask torture --zoned SEED
        cargo xtask torture --listed NUMBER
 
   --seconds N      runs all drives of the lists, and draws others from seed 1 on until N seconds have passed
   --seed S         goes on where a run ended: draws drives from seed S on, and leaves the lists out
   --drive SEED     draws this drive alone
+  --zoned SEED     draws this zoned drive alone
   --listed NUMBER  runs this drive of the lists alone, counted from 0";
 
 /// Interval of progress messages.
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
-/// The work to do: numbers of listed drives, and seeds of drives that are drawn until the time is over.
+/// The work to do: numbers of listed drives, and seeds of drives that are drawn until the time is over, each of them for an
+/// ordinary drive and for a zoned one.
 struct Args {
     listed: Range<u64>,
     seeds: Range<u64>,
+    ordinary: bool,
+    zoned: bool,
     time: Duration,
 }
 
@@ -60,12 +65,18 @@ fn main() -> ExitCode {
 impl Args {
     fn read(mut args: impl Iterator<Item = String>) -> Option<Self> {
         let (mut seconds, mut seed, mut drive, mut listed) = (None, None, None, None);
+        let (mut ordinary, mut zoned) = (true, true);
         while let Some(name) = args.next() {
             let value: u64 = args.next()?.parse().ok()?;
+            (ordinary, zoned) = match name.as_str() {
+                "--drive" => (true, false),
+                "--zoned" => (false, true),
+                _ => (ordinary, zoned),
+            };
             let place = match name.as_str() {
                 "--seconds" => &mut seconds,
                 "--seed" => &mut seed,
-                "--drive" => &mut drive,
+                "--drive" | "--zoned" => &mut drive,
                 "--listed" => &mut listed,
                 _ => return None,
             };
@@ -82,6 +93,8 @@ impl Args {
         Some(Self {
             listed,
             seeds,
+            ordinary,
+            zoned,
             time,
         })
     }
@@ -103,6 +116,7 @@ struct Tally {
     done: Done,
     listed: u64,
     drawn: u64,
+    zoned: u64,
     names: BTreeSet<String>,
     told: Duration,
     /// The first failure, and the command that reproduces it.
@@ -156,8 +170,32 @@ impl Run {
             return false;
         }
         let seed = self.next_seed.fetch_add(1, Ordering::Relaxed);
-        self.args.seeds.contains(&seed)
-            && self.check(&Case::spec(seed), seed, "drive", |tally| tally.drawn += 1)
+        if !self.args.seeds.contains(&seed) {
+            return false;
+        }
+        let count = |tally: &mut Tally| tally.drawn += 1;
+        let goes_on = !self.args.ordinary || self.check(&Case::spec(seed), seed, "drive", count);
+        goes_on && (!self.args.zoned || self.check_zoned(seed))
+    }
+
+    fn check_zoned(&self, seed: u64) -> bool {
+        let outcome = zone_case::run(seed);
+        let Ok(mut tally) = self.tally.lock() else {
+            return false;
+        };
+        match outcome {
+            Ok(met) => {
+                tally.zoned += 1;
+                tally.done.operations += met.requests;
+                tally.done.cuts += met.cuts;
+            }
+            Err(why) => {
+                self.over.store(true, Ordering::Relaxed);
+                let repeat = format!("cargo xtask torture --zoned {seed}");
+                tally.failure.get_or_insert((Failure::from(why), repeat));
+            }
+        }
+        true
     }
 
     fn check(&self, spec: &Spec, seed: u64, option: &str, count: impl FnOnce(&mut Tally)) -> bool {
@@ -188,7 +226,8 @@ impl Run {
         let seconds = self.began.elapsed().as_secs_f64();
         format!(
             "{} operations ({:.0} a second), {} that read back, {} power cuts, {} flash operations in {seconds:.0} s; \
-             {} of {} drives of the lists, cut at every flash operation; {} drives drawn; {} drives wore out; \
+             {} of {} drives of the lists, cut at every flash operation; {} drives drawn, and {} zoned ones; \
+             {} drives wore out; \
              {} of {} combinations of mapping, buffer and victim",
             done.operations,
             done.operations as f64 / seconds,
@@ -198,6 +237,7 @@ impl Run {
             tally.listed,
             self.lists.len(),
             tally.drawn,
+            tally.zoned,
             done.worn_out,
             names.len(),
             random::names(),
@@ -210,9 +250,9 @@ impl Run {
             return ExitCode::FAILURE;
         };
         println!("{}", self.line(&tally));
-        if tally.drawn > 0 {
+        if tally.drawn.max(tally.zoned) > 0 {
             let first = self.args.seeds.start;
-            let next = first + tally.drawn;
+            let next = first + tally.drawn.max(tally.zoned);
             println!("seeds {first} to {}; --seed {next} goes on", next - 1);
         }
         let Some((failure, repeat)) = tally.failure.take() else {

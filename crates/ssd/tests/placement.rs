@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use crate::common::{base, run};
-use fathom_base::Bytes;
+use crate::common::suite::random::{SEPARATIONS, VICTIMS};
+use crate::common::suite::{self, Effort};
+use crate::common::{self, BUFFERS, SHAPES, base, run};
+use fathom_base::{Bytes, Rng};
 use fathom_block::conformance::{Options, check};
 use fathom_block::{Device, Op, Request};
+use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Spec, Ssd};
+use std::collections::BTreeSet;
 
 /// Pages of 4 KiB in one group; 4 MiB with a quarter of spare blocks.
 fn drive(handles: u32) -> Spec {
@@ -85,6 +89,42 @@ fn an_unknown_handle_counts_as_the_first() {
     });
     run(&mut drive, 1, requests);
     assert_eq!(drive.misplaced_writes(), 2);
+}
+
+/// Writes with handles in no order, rewrites, trims, reads, flushes, power cuts and failing blocks, beside a shadow of every
+/// sector: the suite of all mappings, on drives with handles. A failure names its seed.
+#[test]
+fn random_writes_with_handles_lose_nothing() {
+    let mut handles = BTreeSet::new();
+    for seed in 0..24 {
+        let spec = drawn(seed);
+        handles.insert(spec.mapping.placement_handles);
+        if let Err(failure) = suite::check(&spec, Effort { seed, every: 11 }) {
+            panic!("{failure}\n{spec:?}");
+        }
+    }
+    assert!(handles.len() > 4, "{handles:?}");
+}
+
+/// Draws a drive with handles: a page mapping of some shape, with a buffer, a victim policy and a separation.
+fn drawn(seed: u64) -> Spec {
+    let mut rng = Rng::new(seed, 310);
+    loop {
+        let mut upto = |most: usize| rng.below(most as u64 + 1) as usize;
+        let shape = SHAPES[upto(SHAPES.len() - 1)];
+        let buffer = BUFFERS[upto(BUFFERS.len() - 1)];
+        let mut spec = common::drive(MappingKind::Page, shape, buffer);
+        spec.name = format!("{} with handles", spec.name);
+        spec.mapping.placement_handles = 2 + upto(6) as u32;
+        // Each handle has an open block in every group.
+        spec.mapping.over_provisioning_percent = [100.0, 200.0, 400.0][upto(2)];
+        spec.gc.victim = VICTIMS[upto(VICTIMS.len() - 1)];
+        spec.gc.separate = SEPARATIONS[upto(SEPARATIONS.len() - 1)];
+        spec.gc.choices = 2;
+        if spec.check().is_ok() {
+            return spec;
+        }
+    }
 }
 
 #[test]

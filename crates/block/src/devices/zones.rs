@@ -43,6 +43,18 @@ impl Zones {
         }
     }
 
+    /// Takes over the states that a device reports. Which of its implicitly open zones was opened first is unknown then; it
+    /// counts as the first one.
+    pub fn adopt(&mut self, report: &[Zone]) {
+        for zone in report {
+            let index = self.index(zone.start);
+            if index < self.all.len() {
+                self.change(index, zone.state);
+                self.all[index] = *zone;
+            }
+        }
+    }
+
     /// Returns up to `count` zones from the one that holds byte `from` on.
     pub fn report(&self, from: u64, count: usize) -> Vec<Zone> {
         let first = self.index(from);

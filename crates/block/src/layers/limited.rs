@@ -7,10 +7,14 @@
 //! starts when the bucket is full, and leaves a debt that is paid before the next one starts. The sustained rate is
 //! therefore the limit for requests of every length.
 //!
+//! Zones change when a request is submitted, also where it waits ([`crate::zoned`]): the layer follows them on its own, and
+//! reports those of the device while nothing waits. A zone that the device itself makes read-only meanwhile is seen then.
+//!
 //! Differences from volumes of clouds: adjacent requests are not counted as one operation, and a volume's bucket of
 //! credits that raises its rate for minutes is one bucket here, whose burst starts at the speed of the device.
 
 use super::limit::{Bucket, Limit};
+use crate::devices::Zones;
 use crate::{
     Busy, Completion, Contents, Device, DeviceInfo, DriveLog, IoError, Op, Request, RequestId, Zone,
 };
@@ -30,6 +34,8 @@ struct Throttle {
     in_flight: usize,
     /// True if the device has refused the first waiting request: it cannot start before a completion.
     blocked: bool,
+    /// The zones of a zoned device with the effect of everything submitted, those that wait included.
+    zones: Option<Zones>,
 }
 
 impl Throttle {
@@ -45,6 +51,17 @@ impl Throttle {
             submitted: BTreeMap::new(),
             in_flight: 0,
             blocked: false,
+            zones: None,
+        }
+    }
+
+    /// Changes the zones as a submitted request does.
+    fn enter(&mut self, info: &DeviceInfo, request: &Request) {
+        if let Some(zones) = &mut self.zones
+            && info.check(request).is_ok()
+        {
+            // The device itself tells of an error.
+            let _ = zones.execute(request);
         }
     }
 
@@ -121,7 +138,9 @@ impl<D: Device> Limited<D> {
     /// Adds limits to `inner`, whose buckets are full at first. The limits must have passed [`Limit::check`].
     pub fn new(inner: D, limit: Option<&Limit>) -> Self {
         let throttle = limit.map(|limit| Box::new(Throttle::new(limit, inner.now())));
-        Self { inner, throttle }
+        let mut limited = Self { inner, throttle };
+        limited.look_at_zones();
+        limited
     }
 
     /// Returns the inner device.
@@ -148,6 +167,17 @@ impl<D: Device> Limited<D> {
         match &mut self.throttle {
             Some(throttle) => throttle.next(self.inner.info(), now),
             None => Time::MAX,
+        }
+    }
+
+    /// Takes over the zones of a zoned device, whose requests all have reached it.
+    fn look_at_zones(&mut self) {
+        if let Some(throttle) = &mut self.throttle
+            && self.inner.info().zoned.is_some()
+        {
+            let mut zones = Zones::new(self.inner.info());
+            zones.adopt(&self.inner.zones(0, usize::MAX));
+            throttle.zones = Some(zones);
         }
     }
 
@@ -198,6 +228,7 @@ impl<D: Device> Device for Limited<D> {
             return Err(Busy(request));
         }
         let id = request.id;
+        throttle.enter(self.inner.info(), &request);
         throttle.in_flight += 1;
         throttle.waiting.push_back(request);
         self.start();
@@ -239,8 +270,15 @@ impl<D: Device> Device for Limited<D> {
         self.inner.log()
     }
 
+    /// Requests that wait have changed no zone of the device yet, and are to be seen all the same.
     fn zones(&mut self, from: u64, count: usize) -> Vec<Zone> {
-        self.inner.zones(from, count)
+        match &self.throttle {
+            Some(throttle) if !throttle.waiting.is_empty() => {
+                let zones = throttle.zones.as_ref();
+                zones.map_or(Vec::new(), |zones| zones.report(from, count))
+            }
+            _ => self.inner.zones(from, count),
+        }
     }
 
     fn host_time(&self) -> Option<Dur> {

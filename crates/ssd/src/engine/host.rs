@@ -19,6 +19,7 @@ use crate::spec::{Cut, Log, Protocol, Spec};
 use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::{IoErrorKind, Op, Payload, Request, ZoneAction};
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 /// Bytes that are read of a translation page in host memory: the page of that memory with the entry.
 const HOST_PAGE_BYTES: u64 = 4096;
@@ -50,7 +51,7 @@ impl HostSide {
         Self {
             link: Link::new(&spec.host, spec.noise.command_percent, rng),
             active: Slab::default(),
-            hazards: Hazards::default(),
+            hazards: Hazards::new(spec.mapping.zone.and_then(|zone| NonZeroU64::new(zone.0))),
             incoming: VecDeque::new(),
             flushes: Flushes::default(),
             sectors_written: 0,

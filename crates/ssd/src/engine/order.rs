@@ -2,9 +2,10 @@
 //!
 //! A write is open from its command until its last byte has arrived. A request that overlaps an open write or an earlier
 //! held request is held until that one has passed; two reads never conflict. Requests that share no sector are not
-//! ordered.
+//! ordered, except the writes to a zone: a later one must not arrive first where an earlier one is held behind a read.
 
 use fathom_block::{Op, Request, ZoneAction};
+use std::num::NonZeroU64;
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -23,9 +24,29 @@ pub(super) struct Hazards {
     open: Vec<Open>,
     /// The number of held requests without blockers: almost always 0, and then nothing is searched.
     free: usize,
+    /// Size of a zone, in bytes; `None` if the drive has none.
+    zone_bytes: Option<NonZeroU64>,
 }
 
 impl Hazards {
+    /// Makes the order of a drive with zones of this size.
+    pub(super) fn new(zone_bytes: Option<NonZeroU64>) -> Self {
+        Self {
+            zone_bytes,
+            ..Self::default()
+        }
+    }
+
+    /// Returns true if a request must not overtake an earlier one.
+    #[inline]
+    fn meet(zone_bytes: Option<NonZeroU64>, a: &Open, b: &Open) -> bool {
+        let overlap = a.first < b.end && b.first < a.end && (a.op != Op::Read || b.op != Op::Read);
+        let in_zone = |bytes: NonZeroU64| {
+            a.op.is_write() && b.op.is_write() && a.first / bytes == b.first / bytes
+        };
+        overlap || zone_bytes.is_some_and(in_zone)
+    }
+
     /// Handles a new command. Returns true if it may start at once.
     #[inline]
     pub(super) fn admit(&mut self, id: u32, request: &Request) -> bool {
@@ -41,7 +62,9 @@ impl Hazards {
             held: false,
             blockers: 0,
         };
-        let blockers = self.open.iter().filter(|earlier| meet(earlier, &new));
+        let zone = self.zone_bytes;
+        let blockers = self.open.iter();
+        let blockers = blockers.filter(|earlier| Self::meet(zone, earlier, &new));
         let blockers = blockers.count() as u32;
         let held = blockers > 0;
         if held || stays(op) {
@@ -63,9 +86,9 @@ impl Hazards {
     }
 
     fn remove(&mut self, index: usize) {
-        let gone = self.open.remove(index);
+        let (gone, zone) = (self.open.remove(index), self.zone_bytes);
         let later = self.open[index..].iter_mut();
-        for blocked in later.filter(|later| meet(&gone, later)) {
+        for blocked in later.filter(|later| Self::meet(zone, &gone, later)) {
             blocked.blockers -= 1;
             self.free += usize::from(blocked.blockers == 0);
         }
@@ -101,9 +124,4 @@ impl Hazards {
 #[inline]
 fn stays(op: Op) -> bool {
     op.is_write() || op == Op::Zone(ZoneAction::Finish)
-}
-
-#[inline]
-fn meet(a: &Open, b: &Open) -> bool {
-    a.first < b.end && b.first < a.end && (a.op != Op::Read || b.op != Op::Read)
 }

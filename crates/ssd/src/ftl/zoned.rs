@@ -234,14 +234,17 @@ map of pages nor garbage collection, and little over-provisioning (Bjørling et 
         }
         for &(lpn, units) in runs {
             let (zone, unit) = self.split(lpn.0);
+            let end = (zone + 1) * self.units_per_zone();
             debug_assert!(
-                unit >= self.next[zone as usize],
+                self.live.count(lpn.0..end) == 0,
                 "zone {zone} is written out of order"
             );
             for lpn in lpn.0..lpn.0 + units {
                 self.live.insert(lpn);
             }
-            self.next[zone as usize] = unit + units;
+            // A protected buffer may hold the last units of a zone that was sealed after a power cut.
+            let next = &mut self.next[zone as usize];
+            *next = (*next).max(unit + units);
             // A run lies in one clustered page.
             if let Some(at) = self.place(zone, unit) {
                 emit_programs(&self.g, at, units, ops);

@@ -7,6 +7,7 @@ pub(crate) mod naive;
 #[path = "suite.rs"]
 pub(crate) mod suite;
 pub(crate) mod waf;
+pub(crate) mod zone_case;
 pub(crate) mod zone_life;
 
 use fathom_base::{Bytes, Dur, Rate, Time};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use super::shadow::{Shadow, bytes_of};
-use fathom_base::{SECTOR_BYTES, Time};
+use fathom_base::{Rng, SECTOR_BYTES, Time};
 use fathom_block::{Completion, Device, IoErrorKind, Op, Request};
 use fathom_ssd::spec::MappingKind;
 use fathom_ssd::{Spec, Ssd};
@@ -70,6 +70,9 @@ pub(crate) struct Torture {
     kind: MappingKind,
     /// Log blocks per group.
     logs: u32,
+    /// Placement handles of the drive, and writes with one that it does not have.
+    handles: u32,
+    misplaced: u64,
 }
 
 impl Torture {
@@ -94,6 +97,8 @@ impl Torture {
                 MappingKind::Fast => logs.max(2),
                 _ => logs,
             },
+            handles: spec.mapping.placement_handles,
+            misplaced: 0,
         }
     }
 
@@ -135,6 +140,12 @@ impl Torture {
         };
         match op {
             Op::Write => {
+                if self.handles > 0 {
+                    // In no order, and now and then one that does not exist.
+                    let drawn = Rng::new(self.next_id, 0).below(u64::from(self.handles) + 1);
+                    request.tag.placement = drawn as u16;
+                    self.misplaced += u64::from(drawn >= u64::from(self.handles));
+                }
                 let zero = self.writes_zeros && self.next_id.is_multiple_of(3);
                 sent.version = self.shadow.write(sent.first, sent.end, zero);
                 request.data = Some(match zero {
@@ -294,6 +305,13 @@ impl Torture {
             self.send(Op::Read, (first, n), false)?;
             self.drain()?;
             first += n;
+        }
+        let counted = self.drive.misplaced_writes();
+        if self.done.cuts == 0 && self.handles > 0 && counted != self.misplaced {
+            return Err(format!(
+                "{counted} writes with an unknown handle, of {}",
+                self.misplaced
+            ));
         }
         self.drive.check()
     }

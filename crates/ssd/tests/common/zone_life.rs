@@ -79,8 +79,9 @@ impl Life {
                 0..70 => self.write(zone, 1 + rng.below(5), rng.chance(0.5))?,
                 70..80 => self.flush()?,
                 80..88 => self.act(zone, ZoneAction::Reset)?,
-                88..92 => self.act(zone, ZoneAction::Finish)?,
-                92..96 => self.act(zone, ZoneAction::Close)?,
+                88..91 => self.act(zone, ZoneAction::Finish)?,
+                91..94 => self.act(zone, ZoneAction::Close)?,
+                94..97 => self.act(zone, ZoneAction::Open)?,
                 _ => self.drain()?,
             }
         }
@@ -111,9 +112,7 @@ impl Life {
         let most = self.drive.info().max_request_bytes / self.unit_bytes;
         let units = units.min(left).min(most);
         let full = matches!(told.state, ZoneState::Full | ZoneState::ReadOnly);
-        let spent =
-            !told.state.is_active() && self.active() >= self.drive.info().zoned.unwrap().max_active;
-        if full || spent || units == 0 {
+        if full || !self.may_be_open(&told) || units == 0 {
             return Ok(());
         }
         let id = self.id();
@@ -150,9 +149,20 @@ impl Life {
         )
     }
 
-    fn active(&mut self) -> u32 {
+    fn count(&mut self, is: fn(ZoneState) -> bool) -> u32 {
         let zones = self.drive.zones(0, usize::MAX);
-        zones.iter().filter(|zone| zone.state.is_active()).count() as u32
+        zones.iter().filter(|zone| is(zone.state)).count() as u32
+    }
+
+    /// Returns true if the limits allow a zone to be open: an implicitly open one makes room for it.
+    fn may_be_open(&mut self, zone: &Zone) -> bool {
+        let limits = self.drive.info().zoned.unwrap();
+        let is_below = |used: u32, limit: u32| limit == 0 || used < limit;
+        let explicit = self.count(|state| state == ZoneState::ExplicitlyOpen);
+        zone.state.is_open()
+            || is_below(explicit, limits.max_open)
+                && (zone.state.is_active()
+                    || is_below(self.count(ZoneState::is_active), limits.max_active))
     }
 
     fn flush(&mut self) -> Outcome {
@@ -179,7 +189,12 @@ impl Life {
     /// Acts on a zone, and waits until nothing is in flight.
     fn act(&mut self, zone: usize, action: ZoneAction) -> Outcome {
         let told = self.zone(zone);
-        if action == ZoneAction::Close && !told.state.is_open() {
+        let refused = match action {
+            ZoneAction::Close => !told.state.is_open(),
+            ZoneAction::Open => told.state == ZoneState::Full || !self.may_be_open(&told),
+            _ => false,
+        };
+        if refused || told.state == ZoneState::ReadOnly {
             return Ok(());
         }
         let (id, op) = (self.id(), Op::Zone(action));
@@ -273,7 +288,7 @@ impl Life {
         self.drive.power_on();
         self.drive.check()?;
         let limits = self.drive.info().zoned.unwrap();
-        if self.active() > limits.max_active {
+        if limits.max_active > 0 && self.count(ZoneState::is_active) > limits.max_active {
             return Err("more zones are active than allowed".into());
         }
         (0..self.shadows.len()).try_for_each(|zone| self.look(zone))

@@ -13,6 +13,12 @@ impl Spec {
         want(plain, "mapping.zone", zone, || {
             "left out with [compression] and flash.parity_stripe: every unit of a zone has its place".into()
         })?;
+        want(
+            self.host.queues == 1,
+            "host.queues",
+            self.host.queues,
+            || "1 for zones: the drive takes the writes of several queues out of order".into(),
+        )?;
         let fits = zone.0 > 0 && zone.0.is_multiple_of(block.0);
         want(
             fits && self.capacity.0.is_multiple_of(zone.0),
