@@ -22,7 +22,7 @@ pub(super) use search::Fitting;
 const FASTER: f64 = 1.3;
 
 /// The share of the link's rate from which a fill with a flush behind each piece is as fast as the link.
-const BY_LINK: f64 = 0.8;
+const BY_LINK: f64 = 0.7;
 
 /// Fits a drive: its page and its fast cache by the times of writes, its channels with the times of reads, and what reads do
 /// while something writes. Also returns the number of the draft.

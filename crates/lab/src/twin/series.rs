@@ -19,6 +19,7 @@ pub(super) const FUA: Series = Series::new("fua");
 pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
 pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
 pub(super) const TAIL_WRITING: Series = Series::new("tail_writing");
+pub(super) const AFTER_SHORT: Series = Series::new("after_1_s");
 pub(super) const READ_COOL: Series = Series::new("read_cool");
 pub(super) const READ_FAST: Series = Series::new("read_in_cache");
 pub(super) const READ_FULL: Series = Series::new("read_when_full");

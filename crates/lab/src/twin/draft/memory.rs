@@ -128,9 +128,11 @@ pub(super) fn fast_cache(
     let of = Parameter::FastCache;
     let size = seen.value(of)?.bytes()? as f64;
     let capacity = seen.record.meta.target.capacity_bytes as f64;
+    let recovery = seen.figure(of, "recovery_s");
+    // Nothing on a nearly full drive says something if the cache has got room in the pause before.
     let nearly = seen
         .figure(of, "size_nearly_full_bytes")
-        .filter(|size| *size > 0.0);
+        .filter(|size| *size > 0.0 || recovery.is_some());
     let pieces = seen.series(of, series::EMPTY);
     let piece = pieces.first().map_or(0.0, |sample| sample.bytes as f64);
     let fixed = match nearly {
@@ -153,7 +155,6 @@ pub(super) fn fast_cache(
         _ => BITS_PER_CELL,
     };
     let dynamic = (size - fixed).max(0.0) * f64::from(bits) / capacity * 100.0;
-    let recovery = seen.figure(of, "recovery_s");
     assumed.add(
         "fast_cache.bits_per_cell",
         bits,
@@ -176,11 +177,21 @@ pub(super) fn fast_cache(
         } else {
             Fold::Pressure
         },
-        // A pause of a second is the shortest one that the probe makes.
-        idle_delay: match recovery {
-            Some(seconds) if seconds < 1.0 => FOLDS_SOON,
-            _ => FOLDS_LATE,
+        idle_delay: match soon(seen) {
+            true => FOLDS_SOON,
+            false => FOLDS_LATE,
         },
         when_full: WhenFull::Bypass,
     })
+}
+
+/// Returns true if some of a fast cache is back after a second, which is the shortest pause that the probe makes.
+fn soon(seen: &Seen<'_>) -> bool {
+    let of = Parameter::FastCache;
+    let rate = |name| seen.figure(of, name);
+    let Some((fast, slow)) = rate("fast_bytes_per_s").zip(rate("slow_bytes_per_s")) else {
+        return false;
+    };
+    let mut pieces = seen.series(of, series::AFTER_SHORT).iter();
+    pieces.any(|s| s.bytes as f64 / s.ns.max(1) as f64 * 1e9 > (fast * slow).sqrt())
 }

@@ -18,7 +18,7 @@ const LINK: f64 = 3e9;
 /// The share of the link's rate from which it limits.
 const LINK_LIMITS: f64 = 0.9;
 /// The share of it that fills of the fast cache reach, each piece with a flush behind it.
-const FAST_BY_LINK: f64 = 0.8;
+const FAST_BY_LINK: f64 = 0.7;
 /// Queues deeper than those of SATA are those of NVMe.
 const SATA_DEPTH_MAX: u32 = 32;
 

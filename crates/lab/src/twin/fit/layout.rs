@@ -48,23 +48,26 @@ pub(super) fn caches(spec: &Spec) -> Vec<Spec> {
     let Some(cache) = &spec.fast_cache else {
         return vec![spec.clone()];
     };
-    // A cache that has recovered in idle time folds then.
-    let folds: &[Fold] = match cache.fold {
-        Fold::Idle => &[Fold::Idle],
-        Fold::Pressure => &[Fold::Pressure, Fold::Idle],
+    let with = |cache: FastCache| Spec {
+        fast_cache: Some(cache),
+        ..spec.clone()
     };
-    let manners = folds
-        .iter()
-        .flat_map(|fold| [WhenFull::Bypass, WhenFull::Fold].map(|full| (*fold, full)));
-    manners
-        .map(|(fold, when_full)| {
-            let mut spec = spec.clone();
-            spec.fast_cache = Some(FastCache {
-                fold,
-                when_full,
-                ..cache.clone()
-            });
-            spec
-        })
-        .collect()
+    let full = [WhenFull::Bypass, WhenFull::Fold];
+    let full = full.map(|when_full| FastCache {
+        when_full,
+        ..cache.clone()
+    });
+    let mut all = full.to_vec();
+    // What a pause does not give back stays full: its static part was not seen, and a full drive that folds has none or some.
+    if cache.fold == Fold::Pressure && cache.static_capacity.0 > 0 {
+        let [_, folds] = full;
+        let native = cache.static_capacity.0 as f64 * f64::from(cache.bits_per_cell);
+        let more = (native / spec.capacity.0 as f64 * 100.0).round();
+        all.push(FastCache {
+            static_capacity: Bytes(0),
+            dynamic_percent: (folds.dynamic_percent + more).min(100.0),
+            ..folds
+        });
+    }
+    all.into_iter().map(with).collect()
 }

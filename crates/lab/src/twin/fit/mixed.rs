@@ -19,21 +19,30 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
     };
     let states = states.iter();
     let tried = states.flat_map(|state| orders(spec).into_iter().map(|spec| (*state, spec)));
-    fitting.best(tried.collect(), |(state, spec)| {
-        let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
-        let stage = Stage {
-            fitting,
-            state,
-            hidden,
-        };
+    let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
+    let stage = |state| Stage {
+        fitting,
+        state,
+        hidden,
+    };
+    let coarse = fitting.ranked(tried.collect(), |(state, spec)| {
+        let stage = stage(state);
         let mut spec = stage.delayed(&spec, &DELAYS);
         if hidden {
             spec = stage.program(&spec);
         }
+        (stage.cost(&spec), (state, spec))
+    });
+    let few = coarse.into_iter().take(FEW).collect();
+    fitting.best(few, |(state, spec)| {
+        let stage = stage(state);
         let spec = stage.timed(&stage.delayed(&spec, &finer()));
         (stage.cost(&spec), spec)
     })
 }
+
+/// The orders, each in a state, that are looked at more closely.
+const FEW: usize = 3;
 
 /// A fit in one state of the drive.
 struct Stage<'a> {
