@@ -567,23 +567,3 @@ fn an_access_that_the_drive_cannot_take_is_told_why_and_the_step() {
         ],
     );
 }
-
-#[test]
-fn a_zoned_drive_is_refused_or_told_how_it_is_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let zoned = ["zoned drive", "writes in order only"];
-    tells(dir.path(), "probe model:zns", &zoned);
-    tells(dir.path(), "probe model:zns", &["--read-only"]);
-    tells(dir.path(), "write-cost model:zns", &zoned);
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    std::fs::write(
-        dir.path().join("write.csv"),
-        "at_us,op,offset,len\n0,write,0,131072\n",
-    )
-    .unwrap();
-    tells(
-        dir.path(),
-        "run write.csv --on model:zns",
-        &["access 1", "the zone is full", "--precondition fresh"],
-    );
-}

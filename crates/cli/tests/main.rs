@@ -37,3 +37,4 @@ mod tune;
 mod twin;
 mod usage;
 mod write_cost;
+mod zoned;

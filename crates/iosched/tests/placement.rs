@@ -63,6 +63,6 @@ fn a_zoned_drive_is_refused_with_the_reason() {
         let drive = NullDevice::new(info.clone(), Dur::ZERO);
         let error = BlockQueue::new(drive, config).err().unwrap().to_string();
         assert!(error.contains("without zones"), "{}: {error}", named.name);
-        assert!(error.contains("without a scheduler"), "{error}");
+        assert!(error.contains("no write pointers"), "{error}");
     }
 }

@@ -96,6 +96,11 @@ pub(crate) fn config_help(error: &BadValue) -> String {
                 (`--profile`; in a study, `sizes`)"
             .into();
     }
+    if error.key == "drive" {
+        return "run it without a block layer (`--sched none`) and without a platform: leave `--split`, `--ab` and `--platform` \
+                out (in a study, `queue` and `platform`); or take another drive"
+            .into();
+    }
     match SCHEDULERS.iter().any(|named| named.name == error.part) {
         true => format!("`fathom explain {}` says what it takes", error.part),
         false => "docs/schedulers.md says what a queue takes".into(),

@@ -89,5 +89,8 @@ fn a_zoned_drive_is_refused_with_the_reason() {
     let drive = NullDevice::new(info, Dur::ZERO);
     let host = Charged::new(platform(), vec![drive], Processors::new(1));
     let error = host.err().unwrap().to_string();
-    assert!(error.contains("must not be zoned"), "{error}");
+    assert!(
+        error.contains("`drive` is drive: a drive without zones"),
+        "{error}"
+    );
 }

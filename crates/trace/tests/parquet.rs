@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use fathom_base::{Rng, Time};
 use fathom_block::Access;
-use fathom_block::Op;
+use fathom_block::{Op, ZoneAction};
 use fathom_trace::{ErrorKind, Format, Options, ParquetWriter, Place, Trace, TraceError};
 
 fn accesses(count: u64) -> Vec<Access> {
@@ -94,6 +94,19 @@ fn extremes_survive() {
         access(0, Op::Read, u64::MAX - 512, 512, u32::MAX),
         access(u64::MAX, Op::Write, 0, u64::MAX, 0),
     ];
+    let read: Vec<Access> = open(write(&written)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(read, written);
+}
+
+#[test]
+fn every_operation_is_read_as_it_was_written() {
+    let zones = ZoneAction::ALL.map(Op::Zone);
+    let ops = [Op::Read, Op::Write, Op::Flush, Op::Trim, Op::Append];
+    let ops = ops.into_iter().chain(zones);
+    let written: Vec<Access> = (0..)
+        .zip(ops)
+        .map(|(n, op)| Access::new(Time(n), op, n * 4096, 4096))
+        .collect();
     let read: Vec<Access> = open(write(&written)).unwrap().map(Result::unwrap).collect();
     assert_eq!(read, written);
 }

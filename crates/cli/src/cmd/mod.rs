@@ -30,6 +30,7 @@ mod tune;
 mod twin;
 mod workload;
 mod write_cost;
+mod zoned;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};

@@ -1,7 +1,7 @@
 //! `fathom probe`: measures a drive.
 
 use super::confirm::{Bound, Consent, confirm};
-use super::{answer, made, save};
+use super::{answer, made, save, zoned};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
 use crate::watch::{self, Watch};
@@ -52,10 +52,11 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
             resumed(&args, dir, record)?
         }
     };
-    run::check(&plan.config, plan.opened.device.info()).map_err(|e| {
-        let what = format!("{} cannot be measured", plan.opened.target.name);
-        Failure::input("fathom::run::region", what).because(e)
-    })?;
+    run::check(&plan.config, plan.opened.device.info())
+        .map_err(|error| zoned::unfit(&plan.opened, error))?;
+    if let (Some(note), false) = (zoned::filled(&plan.opened), args.quiet) {
+        out::note(&note);
+    }
     let planned = probe::Plan::of(&plan.config, plan.opened.device.info());
     if let (Some(note), false) = (beyond(&planned), args.quiet) {
         out::note(&note);

@@ -4,10 +4,11 @@ use super::confirm::{Bound, Consent, confirm};
 use super::made;
 use super::prepare::prepared;
 use super::save::{shown, written};
+use super::zoned;
 use crate::args::WriteCostArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
-use fathom_block::{Device as _, DeviceInfo, Subject};
+use fathom_block::{Device as _, Subject};
 use fathom_lab::store::{self, COST_FILE, REPORT_FILE, SetKind};
 use fathom_lab::target::{OpenOptions, Opened, TargetError, TargetName, fill};
 use fathom_model::{Drive, Model};
@@ -135,22 +136,12 @@ fn modelled(args: &WriteCostArgs, mut model: Model) -> Result<Drive, Failure> {
     let drive = model
         .build(args.asked.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    without_zones(drive.info())?;
+    zoned::refused(drive.info())?;
     prepared(
         drive,
         Precondition::of(None, model.starts_empty()),
         args.asked.seed,
     )
-}
-
-/// Refuses a zoned drive, before anything is written.
-fn without_zones(info: &DeviceInfo) -> Result<(), Failure> {
-    if info.zoned.is_none() {
-        return Ok(());
-    }
-    let message = "it is a zoned drive: its zones take writes in order only, and the model is of writes at any place";
-    Err(Failure::input("fathom::cost::zoned", message)
-        .help("use a drive without zones; such a drive merges nothing, and a write costs the same in every zone"))
 }
 
 /// Opens a real drive with the safety checks of `fathom probe`, and fills a scratch file.
@@ -162,7 +153,7 @@ fn real(args: &WriteCostArgs, name: &TargetName, config: &Config) -> Result<Open
         ..OpenOptions::default()
     };
     let mut opened = name.open(&args.target, &options)?;
-    without_zones(opened.device.info())?;
+    zoned::refused(opened.device.info())?;
     let mut bytes = cost::bound(config, opened.device.info());
     if opened.scratch() {
         let scratch = opened.target.capacity_bytes;

@@ -91,7 +91,7 @@ fn want_ordinary(info: &DeviceInfo) -> Result<(), BadValue> {
         Some(_) => Err(BadValue::new(
             "drive",
             &info.name,
-            "a drive without zones: the queue keeps no write pointers, so run a zoned drive without a scheduler and a splitter",
+            "a drive without zones: the queue keeps no write pointers, and its scheduler and splitter move writes",
         )),
     }
 }

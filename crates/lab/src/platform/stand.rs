@@ -156,8 +156,13 @@ impl Stand {
     }
 }
 
-/// Checks that a drive takes reads of a length.
+/// Checks that a drive has no zones and takes reads of a length.
 fn check(info: &DeviceInfo, block: Bytes) -> Result<(), StandError> {
+    if info.zoned.is_some() {
+        return Err(StandError::Zoned {
+            drive: info.name.clone(),
+        });
+    }
     let longest = info.max_request_bytes.min(info.capacity_bytes);
     let unit = u64::from(info.logical_block_bytes);
     let fits = block.0 <= longest && block.0.is_multiple_of(unit);
@@ -192,6 +197,12 @@ pub enum StandError {
     /// The drive cannot be built.
     #[error("the drive cannot be built: {0}")]
     Drive(String),
+    /// The drive is zoned.
+    #[error("{drive} is a zoned drive, and the host's model has no file system for zones")]
+    Zoned {
+        /// The drive.
+        drive: String,
+    },
     /// The drive takes no reads of that length.
     #[error(
         "{drive} takes no read of {block}: it takes multiples of {unit}, up to {longest} at a time"

@@ -24,6 +24,8 @@ enum Remedy {
     LeaveOut,
     /// Leaving trims out, or another drive.
     NoTrims,
+    /// Leaving out what zones take, or a zoned drive.
+    NoZones,
     /// Shorter blocks in the jobs, or a block layer that splits them.
     Blocks(Shorter),
 }
@@ -71,6 +73,12 @@ impl Misfit {
                 why: "the drive takes no trims".into(),
                 remedy: Remedy::NoTrims,
             }),
+            IoErrorKind::Unsupported if matches!(error.op, Op::Append | Op::Zone(_)) => {
+                Some(Self {
+                    why: "the drive has no zones".into(),
+                    remedy: Remedy::NoZones,
+                })
+            }
             _ => None,
         }
     }
@@ -112,6 +120,10 @@ impl Misfit {
                     steps.join(" ")
                 )
             }
+            Remedy::NoZones => format!(
+                "take a zoned drive (such as model:zns), or keep the reads alone: {}",
+                at(&Step::new("reads-only", &[]))
+            ),
             Remedy::Blocks(shorter) => shorter.help(written),
             Remedy::LeaveOut => "leave the access out of the trace".into(),
             Remedy::NoTrims => format!(

@@ -4,7 +4,7 @@ use super::kept::Kept;
 use super::misfit::{Misfit, Shorter};
 use super::requests::RequestFile;
 use super::source::Source;
-use crate::advice::Written;
+use crate::advice::{Step, Written};
 use crate::queue::config_help;
 use crate::source::{Accesses, Reach, SourceError, Workload};
 use crate::store::{Staging, StoreError};
@@ -79,14 +79,17 @@ impl RunError {
                     .into(),
             ),
             Self::Device { error, .. } | Self::Prepare(error) if is_of_zones(error) => {
-                let fresh = match written {
-                    Written::CommandLine => "`--precondition fresh`",
-                    Written::StudyFile => "`precondition = \"fresh\"`",
-                };
+                let (fresh, reads) = (
+                    match written {
+                        Written::CommandLine => "`--precondition fresh`",
+                        Written::StudyFile => "`precondition = \"fresh\"`",
+                    },
+                    Step::new("reads-only", &[]).at(written),
+                );
                 Some(format!(
                     "a zoned drive takes writes only at the write pointer of a zone, and none where a zone is full: a job file \
                      keeps to that with `zonemode=zbd` (docs/jobs.md#zones); else write in order to empty zones ({fresh}), or only \
-                     read"
+                     read ({reads})"
                 ))
             }
             Self::Device { misfit, .. } => misfit.as_ref().map(|misfit| misfit.help(written)),

@@ -160,7 +160,8 @@ pub(super) fn check_handles(
                 path: path.to_owned(),
                 line: file.line(name),
                 detail: format!(
-                    "job `{name}`: `plids` has the placement handle {plid}, and the drive has {those}"
+                    "job `{name}`: `plids` has the placement handle {plid}, and the drive has {those}: name others, leave `fdp` \
+                     out, or take a drive that has it (such as model:fdp)"
                 ),
             });
         }

@@ -2,7 +2,7 @@
 
 use super::job_file::{check_handles, failed, wrong};
 use super::{Accesses, Kind, Reach, SourceError, Workload};
-use fathom_base::{Bytes, Time, want};
+use fathom_base::{BadValue, Bytes, Time, want};
 use fathom_block::program::{Done, Next, Program};
 use fathom_block::{Access, Device, DeviceInfo};
 use fathom_fs::BLOCK_BYTES;
@@ -143,6 +143,13 @@ fn benchmark(
 
 /// Checks that a drive takes the blocks of a file system.
 fn check_blocks(name: &str, info: &DeviceInfo) -> Result<(), SourceError> {
+    if info.zoned.is_some() {
+        let allowed = "left to drives without zones: it writes at any place; jobs with `zonemode=zbd` write zones";
+        return Err(SourceError::Setting {
+            name: name.to_owned(),
+            error: BadValue::new("file-system", "on a zoned drive", allowed),
+        });
+    }
     let unit = u64::from(info.logical_block_bytes);
     let fits = BLOCK_BYTES.is_multiple_of(unit.max(1)) && BLOCK_BYTES <= info.max_request_bytes;
     let checked = want(fits, "file-system", "in blocks of 4KiB", || {

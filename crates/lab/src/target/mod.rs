@@ -24,6 +24,7 @@ use fathom_hostio::{Clearance, HostConfig, Kind};
 use fathom_model as model;
 use fathom_model::{Drive, Model};
 use fathom_probe::record::Target;
+use fathom_run::{Precondition, prepare};
 use std::path::{Path, PathBuf};
 
 const MODEL: &str = "model:";
@@ -46,7 +47,7 @@ pub struct OpenOptions {
     pub size: Option<Bytes>,
     /// Name or serial number of a real drive whose contents may be destroyed.
     pub destroy: Option<String>,
-    /// Never write to a real drive.
+    /// Never write to a real drive. A modelled zoned drive is filled before it is returned.
     pub read_only: bool,
     /// True if reads must return the data written; a modelled drive then stores them.
     pub keep_data: bool,
@@ -248,9 +249,14 @@ fn open_model(
             .resize(size)
             .map_err(|error| TargetError::Size { size, error })?;
     }
-    let device: Drive = model
+    let mut device: Drive = model
         .build(options.seed)
         .map_err(|error| place.error(error))?;
+    if options.read_only && device.info().zoned.is_some() {
+        // A probe cannot write to zones, and reads of what was never written measure nothing. Where this fails, the probe
+        // finds no data and says so.
+        let _ = prepare(&mut device, Precondition::Filled, options.seed);
+    }
     let device: Box<dyn Device> = Box::new(device);
     let target = target_of(&*device, name, identity.to_owned(), Some(model.to_toml()));
     Ok(Opened {

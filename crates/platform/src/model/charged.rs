@@ -79,13 +79,17 @@ impl<D: Subject> Charged<D> {
         let mut drives = drives;
         let several = drives.len() > 1;
         let fits = |drive: &mut D| drive.info().modelled && (!several || drive.next_at().is_some());
-        if !drives.iter_mut().all(fits) {
-            let allowed = "must be modelled: the time of a real host is its own";
-            return Err(BadValue::new("drive", &platform.drive, allowed));
+        if let Some(other) = drives.iter_mut().find_map(|drive| match fits(drive) {
+            true => None,
+            false => Some(drive.info().name.clone()),
+        }) {
+            let allowed = "a modelled drive: the time of a real host is its own";
+            return Err(BadValue::new("drive", other, allowed));
         }
-        if drives.iter().any(|drive| drive.info().zoned.is_some()) {
-            let allowed = "must not be zoned: the host's model has no file system for zones";
-            return Err(BadValue::new("drive", &platform.drive, allowed));
+        let zoned = drives.iter().find(|drive| drive.info().zoned.is_some());
+        if let Some(zoned) = zoned {
+            let allowed = "a drive without zones: the host's model has no file system for them";
+            return Err(BadValue::new("drive", &zoned.info().name, allowed));
         }
         let drives = Drives::new(drives, &platform)?;
         let start = drives.now();

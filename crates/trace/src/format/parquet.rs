@@ -1,7 +1,7 @@
 //! Fathom's own trace files: a Parquet table of accesses, written and read by row group.
 //!
-//! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim), `offset` and `len` (bytes),
-//! `disk`, and `process` if the accesses have processes. The metadata keys are `fathom.trace` (the version of this layout)
+//! Columns: `at_ns` (nanoseconds since the first access), `op` (read, write, flush, trim, and for zones zone append, zone
+//! open, zone close, zone finish and zone reset), `offset` and `len` (bytes), `disk`, and `process` if the accesses have processes. The metadata keys are `fathom.trace` (the version of this layout)
 //! and `fathom.capacity_bytes` (the highest end of any access), in addition to those of every [`table`](crate::table).
 
 use crate::Access;
@@ -9,14 +9,14 @@ use crate::error::{ErrorKind, Place, TraceError};
 use crate::line::check;
 use crate::table::{ChunkReader, Column, Layout, TableError, TableReader, TableWriter};
 use fathom_base::{About, Time};
-use fathom_block::Op;
+use fathom_block::{Op, ZoneAction};
 use std::io::Write;
 
 pub(super) const ABOUT: About =
     About::new("Parquet written by Fathom: at_ns, op, offset, len, disk, process").text(
         "\
-One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim), `offset` and `len` in bytes, `disk`,
-and `process` if the trace has processes.
+One row an access: `at_ns` (since the first access), `op` (read, write, flush, trim, zone append, zone open, zone close,
+zone finish, zone reset), `offset` and `len` in bytes, `disk`, and `process` if the trace has processes.
 Fathom writes and reads it: it is smaller and faster than text, nothing is left to be told, and its checksums find
 damage. Only files that Fathom has written are read, and only from a file, not from a pipe.",
     );
@@ -260,6 +260,11 @@ impl Reader {
 }
 
 fn op(name: &[u8]) -> Result<Op, ErrorKind> {
+    let of_zones = ZoneAction::ALL.map(Op::Zone);
+    let mut of_zones = of_zones.into_iter().chain([Op::Append]);
+    if let Some(op) = of_zones.find(|op| op.to_string().as_bytes() == name) {
+        return Ok(op);
+    }
     match name {
         b"read" => Ok(Op::Read),
         b"write" => Ok(Op::Write),
@@ -268,7 +273,7 @@ fn op(name: &[u8]) -> Result<Op, ErrorKind> {
         _ => Err(ErrorKind::UnknownOp {
             field: "op",
             found: String::from_utf8_lossy(name).chars().take(40).collect(),
-            wanted: "read, write, flush and trim",
+            wanted: "read, write, flush, trim, zone append, zone open, zone close, zone finish and zone reset",
         }),
     }
 }
