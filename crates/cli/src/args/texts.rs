@@ -171,8 +171,8 @@ Example:
 pub(super) const ACCURACY: &str = "\
 Every drive is drawn from the family, the seed and its index, and probed through its requests
 alone; the answers are compared with what is in it. Exit code 1 where the robust method finds less
-than 97 % of what can be identified, or more than 1 % of what it identifies is wrong; with
---family noise, where more than 0.5 % of the answers identify anything.
+than 97 % of what can be identified (95 % with --family modern), or more than 1 % of what it
+identifies is wrong; with --family noise, where more than 0.5 % of the answers identify anything.
 
   wide     drives of everything that the model can build
   narrow   drives as they were drawn before there was a wide family
