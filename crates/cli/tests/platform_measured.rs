@@ -183,11 +183,15 @@ fn without_tracing_phases_and_layers_are_missing() {
     let Some(disk) = Disk::new() else {
         return;
     };
-    let found = disk.measured("--time 10ms --no-trace");
+    // On a busy machine 10 ms may pass without a single request.
+    let mut tries = (0..TRIES).map(|_| disk.measured("--time 30ms --no-trace"));
+    let has_all = |found: &Value| {
+        let parts = ["latency", "costs"].map(|part| found[part].as_array().unwrap());
+        parts.iter().all(|all| !all.is_empty())
+    };
+    let found = tries.find(has_all).expect("nothing was measured");
     for (part, key) in [("latency", "phases"), ("costs", "layers")] {
-        let all = found[part].as_array().unwrap();
-        assert!(!all.is_empty(), "{found:#}");
-        for one in all {
+        for one in found[part].as_array().unwrap() {
             assert_eq!(numbers(&one[key]), []);
             assert_eq!(one["tracing"], Value::Null);
         }

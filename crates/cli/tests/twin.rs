@@ -75,6 +75,31 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
     .unwrap();
     let (_, said) = run("a");
     assert!(said.contains("made now"), "{said}");
+    // An edited one is neither used nor lost.
+    let edited = kept.replacen("queue_depth", " queue_depth", 1);
+    fs::write(dir.join("a/twin.toml"), &edited).unwrap();
+    let said = failed(
+        dir,
+        &["run", "generate:uniform", "--accesses", "500", "--on", "a"],
+    );
+    assert!(
+        said.contains("was changed after it was made") && said.contains("model:./FILE"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(dir.join("a/twin.toml")).unwrap(), edited);
+}
+
+#[test]
+fn a_family_without_drives_has_no_twins() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = failed(
+        dir.path(),
+        &["accuracy", "--twin", "--family", "noise", "--drives", "1"],
+    );
+    assert!(
+        said.contains("modern") && !said.contains(", noise"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -41,6 +41,30 @@ fn limits_without_a_burst_to_speak_of_are_found() {
 }
 
 #[test]
+fn a_limit_of_operations_is_none_of_bytes_and_the_other_way_round() {
+    let bytes = |burst| Limit {
+        bandwidth: Rate::new(90_000_000),
+        bandwidth_burst: Some(Bytes(burst)),
+        ..Limit::default()
+    };
+    let planted = [
+        (Parameter::BandwidthLimit, operations(500, Some(4000))),
+        (Parameter::BandwidthLimit, operations(500, None)),
+        (Parameter::RateLimit, bytes(400 << 20)),
+        (Parameter::RateLimit, bytes(9_000_000)),
+    ];
+    for seed in 0..cases(1, 10) {
+        for (parameter, limit) in &planted {
+            let mut spec = preset("nvme");
+            spec.limit = Some(limit.clone());
+            spec.host.latency = Dur::us(200);
+            let found = quick_answer(&spec, *parameter, seed);
+            assert_eq!(found.verdict, Verdict::Absent, "{limit:?} {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_gate_that_lets_nothing_pass_ahead_of_fast_reads_looks_like_a_saturated_drive() {
     let mut spec = preset("nvme");
     spec.limit = Some(operations(20_000, Some(1)));

@@ -162,6 +162,7 @@ fn an_addition_of_each_kind_compiles() {
         };
         write(&copy.join(&path), &text);
     }
+    number_apart(&copy);
     for (path, text) in toys.iter().flat_map(|toy| &toy.files) {
         assert!(!root().join(path).exists(), "{} is there", path.display());
         write(&copy.join(path), text.as_bytes());
@@ -174,6 +175,18 @@ fn an_addition_of_each_kind_compiles() {
         .env("CARGO_TARGET_DIR", &target)
         .status();
     assert!(status.unwrap().success(), "{} holds it", copy.display());
+}
+
+/// Gives the packages of the copy another version. Both workspaces use one target directory, for their dependencies, and cargo
+/// takes packages of the same name and version for the same, wherever they lie.
+fn number_apart(copy: &Path) {
+    let manifest = copy.join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let version = |number: &str| format!("version = \"{number}\"");
+    let own = version(env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&own), "{text}");
+    let other = version(concat!(env!("CARGO_PKG_VERSION"), "-toys"));
+    write(&manifest, text.replacen(&own, &other, 1).as_bytes());
 }
 
 /// Returns the files of a directory of the repository, relative to its root.

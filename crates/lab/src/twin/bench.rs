@@ -4,14 +4,15 @@
 
 mod rig;
 
-use super::figures::{Samples, What};
+use super::figures::{SHARES, Samples, What, picked, rank};
 use super::seen::Seen;
 use super::series;
-use fathom_base::{Dur, SpecError};
+use fathom_base::{Bytes, Dur, SpecError};
 use fathom_block::Op;
 use fathom_model::Model;
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
+use fathom_ssd::spec::WhenFull;
 use rig::{Ask, Rig};
 
 const SMALL: u64 = 4096;
@@ -46,6 +47,9 @@ const APART_MIN: f64 = 200_000.0;
 /// The pieces of a fill before those that are timed, and those.
 const HEAD_PIECES: u64 = 3;
 const PIECES: u64 = 6;
+/// The blocks of a die, and the bytes, of a small drive.
+const BLOCKS: u64 = 24;
+const SMALL_DRIVE: u64 = 256 << 20;
 /// The largest fast cache that is filled.
 const FAST_MAX: u64 = 3 << 29;
 
@@ -170,25 +174,27 @@ impl Bench {
     /// The drive cannot be built.
     pub(super) fn writes(&self, spec: &Spec) -> Result<Samples, SpecError> {
         // When the probe measures flushes, it has written more than a fast cache holds.
-        let native = Spec {
-            fast_cache: None,
-            ..spec.clone()
+        let folds = spec.fast_cache.as_ref();
+        let folds = folds.is_some_and(|cache| cache.when_full == WhenFull::Fold);
+        let mut samples = match folds {
+            true => self.flushes(self.full(spec)?),
+            false => self.flushes(self.prepared(&native(spec))?),
         };
-        let mut samples = self.flushes(&native)?;
         if self.piece > 0 && self.cache <= FAST_MAX {
             self.fill(&mut self.prepared(spec)?, &mut samples);
         }
         Ok(samples)
     }
 
-    fn flushes(&self, spec: &Spec) -> Result<Samples, SpecError> {
-        let mut rig = self.prepared(spec)?;
+    fn flushes(&self, mut rig: Rig) -> Samples {
         let mut samples = Samples::new();
         let small = SMALL.next_multiple_of(rig.block);
         // At any logical block, as the probe writes: units are written in part.
         let mut at = rig.below(rig.span / rig.block) * rig.block;
-        for round in 0..ROUNDS * (self.sizes.len() as u64 + 2) {
-            let arm = (round % (self.sizes.len() as u64 + 2)) as usize;
+        let arms = self.sizes.len() + 2;
+        for _ in 0..ROUNDS * arms as u64 {
+            // In any order, as the probe does: a drive may still be busy with what was flushed before.
+            let arm = rig.below(arms as u64) as usize;
             rig.flush();
             let len = self.sizes.get(arm).copied().unwrap_or(small);
             at = if at + len > rig.span { 0 } else { at };
@@ -206,7 +212,7 @@ impl Bench {
             }
             at += len;
         }
-        Ok(samples)
+        samples
     }
 
     /// Times pieces of a fill of the emptied drive: into the fast cache, if there is one, and behind it.
@@ -229,6 +235,14 @@ impl Bench {
                 samples.entry((What::FastFill, 0)).or_default().push(rate);
             }
         }
+    }
+
+    /// Measures reads while something writes, beside a full fast cache that lets writes pass.
+    ///
+    /// # Errors
+    /// The drive cannot be built.
+    pub(super) fn mixed_native(&self, spec: &Spec) -> Result<Samples, SpecError> {
+        self.mixed(&native(spec))
     }
 
     /// Measures reads while something writes.
@@ -257,16 +271,55 @@ impl Bench {
             })
             .collect();
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let kept = ((times.len() as f64 * self.tail).round() as usize).clamp(1, times.len().max(1));
-        let slowest = times.split_off(times.len().saturating_sub(kept));
+        Ok(self.slow(times))
+    }
+
+    /// Returns what is kept of reads, each with the phase when it was due; the fastest is the first.
+    fn slow(&self, mut times: Vec<(f64, f64)>) -> Samples {
+        let count = times.len();
+        let kept = ((count as f64 * self.tail).round() as usize).clamp(1, count.max(1));
+        let at = |rank: usize| times.get(count.checked_sub(rank + 1)?);
+        let shares = SHARES.iter().filter_map(|share| {
+            let (ns, _) = at(rank(*share, count))?;
+            Some(((What::Tail, *share), vec![*ns]))
+        });
+        let mut samples: Samples = shares.collect();
+        let picked = picked(kept, count).into_iter();
+        let phases = picked.filter_map(|rank| Some(at(rank)?.1)).collect();
+        samples.insert((What::TailPhase, 0), phases);
+        let slowest = times.split_off(count.saturating_sub(kept));
         let middle = times.get(times.len() / 2).map(|(ns, _)| *ns);
         let (slowest, phases): (Vec<f64>, Vec<f64>) = slowest.into_iter().unzip();
-        Ok([
-            ((What::Typical, 0), middle.into_iter().collect()),
-            ((What::Slowest, 0), slowest),
-            ((What::Phase, 0), phases),
-        ]
-        .into())
+        samples.insert((What::Typical, 0), middle.into_iter().collect());
+        samples.insert((What::Slowest, 0), slowest);
+        samples.insert((What::Phase, 0), phases);
+        samples
+    }
+
+    /// Builds a small drive of the same parts that is full.
+    fn full(&self, spec: &Spec) -> Result<Rig, SpecError> {
+        let mut small = spec.clone();
+        let flash = &spec.flash;
+        let dies = u64::from(flash.channels * flash.dies_per_package);
+        let block = flash.clustered_block.0.max(1);
+        let least =
+            (BLOCKS * dies * flash.page.0 * u64::from(flash.pages_per_block)).max(SMALL_DRIVE);
+        small.capacity = Bytes(least.next_multiple_of(block).min(spec.capacity.0));
+        if let Some(cache) = &mut small.fast_cache {
+            cache.static_capacity.0 = cache.static_capacity.0.min(small.capacity.0 / 4);
+        }
+        let small = match small.check() {
+            Ok(()) => small,
+            Err(_) => spec.clone(),
+        };
+        let whole = small.capacity.0;
+        let drive = Model::Ssd(Box::new(Spec {
+            limit: None,
+            ..small
+        }));
+        let mut rig = Rig::new(drive.build(self.seed)?, whole, self.seed);
+        rig.fill(0..whole);
+        Ok(rig)
     }
 
     /// Builds a candidate and writes what is read later.
@@ -292,13 +345,17 @@ impl Bench {
     }
 }
 
+fn native(spec: &Spec) -> Spec {
+    Spec {
+        fast_cache: None,
+        ..spec.clone()
+    }
+}
+
 /// Returns a drive whose reads are those of native blocks, and are not delayed by background work: one delayed loop would
 /// count too much among the few that are measured.
 fn quiet(spec: &Spec) -> Spec {
-    let mut spec = Spec {
-        fast_cache: None,
-        ..spec.clone()
-    };
+    let mut spec = native(spec);
     spec.noise.background_interval = Dur::ZERO;
     spec.noise.background_duration = Dur::ZERO;
     spec

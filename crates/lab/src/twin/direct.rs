@@ -125,6 +125,12 @@ pub(super) fn nearer(spec: &mut Spec, recorded: &Samples, measured: &Samples) {
     spec.host.latency = Dur(latency.max(0.0).round() as u64);
     if let Some(off) = off(|marks| marks.read) {
         let read = spec.flash.read.0 as f64;
+        // A read whose part of a map in flash is not in memory takes two reads of the flash.
+        let off = if spec.mapping.map_cache.is_some() {
+            0.5 * off
+        } else {
+            off
+        };
         spec.flash.read = Dur((read + off).max(0.5 * read).round() as u64);
     }
     if let (Some(longer), Some(off)) = (longer, off(|marks| marks.longer)) {

@@ -34,6 +34,12 @@ pub enum TwinError {
         /// What is missing.
         lacks: String,
     },
+    /// Somebody has changed the twin that is kept with a run.
+    #[error("{} was changed after it was made: it is no longer the twin of the run", .path.display())]
+    Edited {
+        /// The file.
+        path: PathBuf,
+    },
     /// The answers contradict each other.
     #[error("the answers do not make a drive: {0}")]
     Draft(BadValue),
@@ -55,6 +61,9 @@ impl TwinError {
             }
             TwinError::Draft(_) | TwinError::Build(_) => {
                 "look at the answers (fathom solve DIR), and write a drive file by hand: fathom explain drive.toml"
+            }
+            TwinError::Edited { .. } => {
+                "use it as a drive of its own (--on model:./FILE), or remove it: the twin is then made again"
             }
             TwinError::Store(_) | TwinError::Interrupted => "run the command again",
         }

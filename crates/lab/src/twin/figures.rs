@@ -2,6 +2,7 @@
 
 mod limits;
 mod sources;
+mod tail;
 mod what;
 
 use super::seen::Seen;
@@ -12,6 +13,7 @@ use fathom_stats::location::quantile;
 use limits::Limits;
 use sources::SOURCES;
 
+pub(super) use tail::{SHARES, picked, rank};
 pub(super) use what::{Samples, What};
 
 /// One figure to be met.
@@ -39,7 +41,9 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     let knee = seen.series(Parameter::QueueKnee, series::AT_KNEE);
     let knee = knee.last().map(|sample| sample.x);
     let cache = seen.value(Parameter::FastCache).and_then(Value::bytes);
-    for source in SOURCES {
+    tail::add(seen, &limits, &mut all);
+    let sources = SOURCES.iter().filter(|source| source.what != What::Tail);
+    for source in sources {
         for sample in seen.series(source.parameter, source.series) {
             let other = source.what == What::Knee && Some(sample.x) != knee;
             if other || limits.hold(source.what, sample) || !part(source.what, sample, cache) {
@@ -92,13 +96,23 @@ fn part(what: What, sample: &Sample, cache: Option<u64>) -> bool {
     }
 }
 
+/// The part of the weight of the slowest reads that is left beside other slow ones: those also meet what the bench does not
+/// have, such as erases.
+const BESIDE: f64 = 0.2;
+
 /// Returns the figures of samples that are to be met, each kind with its weight.
 pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
     let mut goals = Vec::new();
+    let tails = samples.contains_key(&(What::TailPhase, 0));
     for source in SOURCES {
         let of = samples.iter().filter(|((what, _), _)| *what == source.what);
         let of: Vec<_> = of.collect();
         let count = (of.len() * source.percents.len()).max(1) as f64;
+        let less = if tails && source.what == What::Slowest {
+            BESIDE
+        } else {
+            1.0
+        };
         for (&(what, x), values) in of {
             for &percent in source.percents {
                 let value = quantile(values, f64::from(percent) / 100.0);
@@ -107,7 +121,7 @@ pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
                     x,
                     percent,
                     value,
-                    weight: source.weight / count,
+                    weight: source.weight * less / count,
                 }));
             }
         }
@@ -127,6 +141,7 @@ impl Goal {
         let words = self.what.words();
         let mut name = match self.what {
             What::Closed | What::Dirty => format!("{words} {}", self.x),
+            What::Tail => format!("{words} {}", tail::TOTAL / self.x.max(1)),
             _ => words.to_owned(),
         };
         if !self.what.is_rate() {
@@ -160,29 +175,47 @@ pub(super) fn distance(goals: &[Goal], samples: &Samples, of: impl Fn(What) -> b
 
 /// How different two distributions of phases are that an error of `LARGE` is worth as much, and the weight of it.
 const DIFFERENT: f64 = 0.1;
-const PHASE_WEIGHT: f64 = 2.0;
+const PHASE_WEIGHT: f64 = 3.0;
 
-/// Returns the distance of the phases of slow reads: Kuiper's statistic, which does not depend on where a period begins.
+/// Returns the distance of the phases of slow reads: Kuiper's statistic of their peaks, which does not depend on where a period
+/// begins.
 pub(super) fn apart(recorded: &Samples, samples: &Samples) -> f64 {
-    let of = |samples: &Samples| {
-        let mut phases = samples.get(&(What::Phase, 0)).cloned().unwrap_or_default();
-        phases.sort_by(f64::total_cmp);
-        phases
-    };
-    let (goal, met) = (of(recorded), of(samples));
-    if goal.is_empty() || met.is_empty() {
-        return 0.0;
-    }
-    let below = |all: &[f64], at: f64| all.partition_point(|x| *x <= at) as f64 / all.len() as f64;
-    let ends = goal
+    [What::Phase, What::TailPhase]
+        .map(|what| phases_apart(recorded, samples, what))
         .iter()
-        .chain(&met)
-        .map(|at| below(&goal, *at) - below(&met, *at));
-    let (low, high) = ends.fold((0.0, 0.0), |(low, high), d| {
-        (f64::min(low, d), f64::max(high, d))
-    });
+        .sum()
+}
+
+fn phases_apart(recorded: &Samples, samples: &Samples, what: What) -> f64 {
+    let of = |samples: &Samples| samples.get(&(what, 0)).and_then(|phases| peaks(phases));
+    let Some(goal) = of(recorded) else {
+        return 0.0;
+    };
+    let met = of(samples).unwrap_or([1.0 / PARTS as f64; PARTS]);
+    let (mut sum, mut low, mut high) = (0.0, 0.0, 0.0);
+    for (goal, met) in goal.iter().zip(met) {
+        sum += goal - met;
+        (low, high) = (f64::min(low, sum), f64::max(high, sum));
+    }
     let error = (high - low) / DIFFERENT;
     PHASE_WEIGHT * ((1.0 + error * error).sqrt() - 1.0)
+}
+
+/// The parts of a period, and the share of the phases that must lie above the even part for peaks to show.
+const PARTS: usize = 24;
+const SHOWS: f64 = 0.25;
+
+/// Returns the distribution of phases over the parts of a period, without what comes at any time, such as erases and background
+/// work: that is as frequent in the parts that are not peaks. `None` if there are no peaks.
+fn peaks(phases: &[f64]) -> Option<[f64; PARTS]> {
+    let mut parts = [0.0; PARTS];
+    for phase in phases {
+        parts[((phase * PARTS as f64) as usize).min(PARTS - 1)] += 1.0;
+    }
+    let even = quantile(&parts, 0.5)?;
+    let above = parts.map(|part| f64::max(part - even, 0.0));
+    let sum: f64 = above.iter().sum();
+    (sum > SHOWS * phases.len() as f64).then(|| above.map(|part| part / sum))
 }
 
 #[cfg(test)]
@@ -192,14 +225,25 @@ mod tests {
     #[test]
     fn phases_are_compared_around_the_period() {
         let at = |phases: &[f64]| Samples::from([((What::Phase, 0), phases.to_vec())]);
-        let early = at(&[0.1, 0.11, 0.12, 0.13]);
+        let early = at(&[0.11; 40]);
         assert_eq!(apart(&early, &early), 0.0);
         assert_eq!(apart(&Samples::new(), &early), 0.0);
         // None in common: the statistic is 1, ten times what counts.
-        let late = apart(&early, &at(&[0.6, 0.61, 0.62]));
+        let late = apart(&early, &at(&[0.6; 40]));
         let whole = PHASE_WEIGHT * (101.0_f64.sqrt() - 1.0);
         assert!((late - whole).abs() < 1e-9);
         // Half of them in common.
-        assert!(apart(&early, &at(&[0.1, 0.11, 0.6, 0.61])) < 0.6 * whole);
+        let both = [[0.11; 20], [0.6; 20]].concat();
+        assert!(apart(&early, &at(&both)) < 0.6 * whole);
+    }
+
+    /// What comes at any time says nothing of the delay.
+    #[test]
+    fn an_even_part_of_the_phases_does_not_count() {
+        let at = |phases: &[f64]| Samples::from([((What::Phase, 0), phases.to_vec())]);
+        let even = (0..PARTS).map(|part| (part as f64 + 0.5) / PARTS as f64);
+        let with: Vec<f64> = even.chain([0.11; 40]).collect();
+        assert!(apart(&at(&[0.11; 40]), &at(&with)) < 1e-9);
+        assert!(apart(&at(&[0.6; 40]), &at(&with)) > 10.0);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::error::TwinError;
-use super::fit::Fitting;
+use super::fit::{Fitting, fit};
 use super::seen::Seen;
 use super::{draft, figures};
 use fathom_base::Bytes;
@@ -54,7 +54,7 @@ pub fn twin(
         evaluations: AtomicU64::new(0),
     };
     let specs: Vec<Spec> = drafts.iter().map(|draft| draft.spec.clone()).collect();
-    let fitted = fitting.fit(&specs);
+    let fitted = fit(&fitting, &specs);
     let (Some((number, spec)), false) = (fitted, interrupted()) else {
         return Err(TwinError::Interrupted);
     };

@@ -2,7 +2,7 @@
 
 mod gate;
 mod law;
-mod longer;
+mod length;
 mod measure;
 pub(crate) mod robust;
 

@@ -3,6 +3,7 @@
 use super::size::size;
 use crate::record::Level;
 use crate::{Estimate, Record, Space};
+use fathom_base::Bytes;
 
 /// The smallest and the largest drive that is overwritten, in bytes.
 const DRIVE_MIN: u64 = 64 << 20;
@@ -27,7 +28,7 @@ pub(crate) fn unfit(record: &Record, bound: fn(&Space) -> u64, rest: &str) -> Op
     if space.level == Level::Quick {
         return Some(Estimate::inconclusive(format!(
             "a quick run does not measure it: up to {} would have to be written",
-            size(bound(&space))
+            Bytes(bound(&space)).human()
         )));
     }
     if !(DRIVE_MIN..=DRIVE_MAX).contains(&space.bytes()) {

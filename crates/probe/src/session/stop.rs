@@ -2,6 +2,7 @@
 
 use crate::parameters::Parameter;
 use crate::robust::size::time;
+use fathom_base::Bytes;
 use fathom_block::{IoError, IoErrorKind};
 
 /// The reason for which a step, a parameter or a run ended early. `Stop::ends_run` tells which of them ends.
@@ -22,7 +23,8 @@ pub enum Stop {
     },
     /// The next write would exceed the user's budget.
     #[error(
-        "the budget of bytes is spent: {wanted} bytes were to be written and {left} are left; allow more"
+        "the budget of bytes is spent: {} were to be written and {} are left; allow more",
+        Bytes(*wanted).human(), Bytes(*left).human()
     )]
     BudgetBytes {
         /// The bytes of the next write or fill.

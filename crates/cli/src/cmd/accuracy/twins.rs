@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::{out, watch};
 use fathom_lab::twin::{Watcher, compare};
 use fathom_probe::Level;
+use fathom_report::accuracy::Family;
 use fathom_report::twin::{Campaign, Compared, campaign_text, keeps_promise};
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +19,18 @@ struct Whole<'a> {
 }
 
 pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
+    if args.family == Family::Noise {
+        let rest = Family::ALL
+            .iter()
+            .filter(|family| **family != Family::Noise);
+        let rest: Vec<&str> = rest.map(|family| family.name()).collect();
+        let said = "the family `noise` has no drives, only latencies: there is nothing that a twin could be compared with";
+        let help = format!(
+            "with --twin, choose a family of drives: {}",
+            rest.join(", ")
+        );
+        return Err(Failure::input("fathom::accuracy", said).help(help));
+    }
     let plan = Campaign {
         family: args.family,
         seed: args.seed,

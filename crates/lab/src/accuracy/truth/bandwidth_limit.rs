@@ -20,24 +20,24 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let fast = reads_per_second(spec, bytes as u64);
     // A burst is seen from a few batches of long reads on; the rule of small reads counts 512 of them as one.
     let batches = burst / bytes * 8.0;
-    let mut truth = seen(near, batches, refill / bytes, fast, other);
-    // Long reads of one length cannot tell which of the two bounds them.
-    if other < refill / bytes {
-        truth.right.extend(operations_as_bytes(spec).right);
-    }
-    truth
+    seen(near, batches, refill / bytes, fast, other)
 }
 
-/// A limit of operations alone bounds the bytes of long reads as well.
+/// A limit of operations alone bounds bytes if it counts long reads as several operations: half of a read as half as many.
 fn operations_as_bytes(spec: &Spec) -> Truth {
     let limit = spec.limit.as_ref();
     let Some((limit, refill)) = limit.and_then(|l| Some((l, l.operations_per_second?))) else {
         return Truth::missing();
     };
     let bytes = LONG.min(spec.host.max_request.0);
-    let counted = limit
-        .operation_size
-        .map_or(1, |size| bytes.div_ceil(size.0.max(1)).max(1));
+    let counted = |bytes: u64| {
+        let size = limit.operation_size.map_or(u64::MAX, |size| size.0.max(1));
+        bytes.div_ceil(size).max(1)
+    };
+    let counted = match counted(bytes) > counted(bytes / 2) {
+        true => counted(bytes),
+        false => return Truth::missing(),
+    };
     let right = near(refill as f64 / counted as f64 * bytes as f64);
     let why = "a limit of operations bounds the bytes of long reads";
     Truth::new(super::right::Sight::Faint, vec![right], why)

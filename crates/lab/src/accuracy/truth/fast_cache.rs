@@ -2,11 +2,15 @@
 //!
 //! The static part is rounded up to whole clustered blocks of every group, and the dynamic part is a share of what an empty
 //! drive holds with one bit per cell. Writes are faster into it as long as the link is not the slowest stage.
+//!
+//! Where both kinds of blocks are as fast, the drop is where an empty drive runs out of erased blocks, and data of the cache
+//! must be moved to make room: each byte in the cache takes the place of as many as its blocks would hold.
 
 use super::right::{Right, Sight, Truth};
 use super::speeds::Speeds;
 use fathom_probe::Value;
-use fathom_ssd::Spec;
+use fathom_ssd::spec::WhenFull;
+use fathom_ssd::{Geometry, Spec};
 
 /// The ratio of the speeds from which a drop is clear.
 const CLEAR: f64 = 1.5;
@@ -16,6 +20,13 @@ const SHARES: (f64, f64) = (0.03, 0.8);
 const PROTECTED: f64 = 80.0 * 1_048_576.0;
 /// How far whole blocks, and writes that go around a cache that is nearly full, may move the size.
 const NEAR: (f64, f64) = (0.85, 1.15);
+
+/// Returns what all blocks hold at their full number of bits per cell, in bytes.
+fn flash(spec: &Spec) -> f64 {
+    let geometry = Geometry::new(spec);
+    let good = geometry.cblocks_per_group - geometry.bad_cblocks_per_group;
+    f64::from(good * geometry.groups) * spec.flash.clustered_block.0 as f64
+}
 
 pub(super) fn truth(spec: &Spec) -> Truth {
     let Some(cache) = &spec.fast_cache else {
@@ -29,10 +40,8 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let dynamic = capacity / f64::from(cache.bits_per_cell) * cache.dynamic_percent / 100.0;
     let size = fixed + dynamic;
     let value = |bytes: f64| Value::Bytes(bytes.max(0.0) as u64);
-    let right = vec![Right::Between(
-        value(NEAR.0 * size - blocks),
-        value(NEAR.1 * size + blocks),
-    )];
+    let [low, high] = [NEAR.0 * size - blocks, NEAR.1 * size + blocks];
+    let mut right = vec![Right::Between(value(low), value(high))];
     if size == 0.0 {
         return Truth::missing();
     }
@@ -43,6 +52,11 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         flash.max(speeds.link(page))
     };
     let ratio = stage(speeds.program) / stage(cache.program.0 as f64);
+    if ratio < CLEAR && cache.when_full == WhenFull::Bypass {
+        let all = flash(spec);
+        let beside = |cached: f64| value(all - f64::from(cache.bits_per_cell - 1) * cached);
+        right.push(Right::Between(beside(high), beside(low)));
+    }
     let share = size / capacity;
     let volatile = spec.write_buffer.as_ref().is_some_and(|b| !b.battery);
     let why = match () {

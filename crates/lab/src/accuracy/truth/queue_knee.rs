@@ -82,10 +82,10 @@ fn of(spec: &Spec) -> Truth {
         .rposition(|depth| 2 * depth <= deepest)
         .unwrap_or(0);
     let last = peak / rates[..=half].iter().copied().fold(0.0, f64::max);
-    let [low, high] = SHARES.map(|share| first(&depths, &rates, share * peak));
+    let [low, high] = SHARES.map(|share| least(deepest, |depth| reads.rate(depth) >= share * peak));
     let right = vec![Right::Between(
-        Value::Count(low.floor() as u64),
-        Value::Count(high.ceil() as u64),
+        Value::Count(u64::from(low.saturating_sub(1).max(1))),
+        Value::Count(u64::from(high)),
     )];
     // A limit is reached at some depth, even where the drive itself could serve more.
     if through < 1.1 * peak || spec.thermal.is_some() {
@@ -123,16 +123,16 @@ fn depths(deepest: u32) -> Vec<u32> {
     all
 }
 
-/// Returns where the rates first reach a level, between the depths by a line.
-fn first(depths: &[u32], rates: &[f64], level: f64) -> f64 {
-    let at = rates
-        .iter()
-        .position(|rate| *rate >= level)
-        .unwrap_or(rates.len() - 1);
-    let Some(before) = at.checked_sub(1) else {
-        return f64::from(depths[0]);
-    };
-    let part = (level - rates[before]) / (rates[at] - rates[before]).max(1e-9);
-    let gap = f64::from(depths[at] - depths[before]);
-    f64::from(depths[before]) + part.clamp(0.0, 1.0) * gap
+/// Returns the least depth up to `deepest` that is deep enough, by bisection: no line between a few depths tells it, because
+/// the rate bends where the last dies become busy.
+fn least(deepest: u32, enough: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (1, deepest);
+    while low < high {
+        let middle = low.midpoint(high);
+        match enough(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    high
 }

@@ -20,7 +20,7 @@ const BURST_MIN: f64 = 2_048.0;
 pub(super) fn truth(spec: &Spec) -> Truth {
     let limit = spec.limit.as_ref();
     let Some((limit, refill)) = limit.and_then(|l| Some((l, l.operations_per_second?))) else {
-        return bytes_as_operations(spec);
+        return Truth::missing();
     };
     let refill = refill as f64;
     let counted = match limit.operation_size {
@@ -37,23 +37,11 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     let other = limit.bandwidth.map_or(f64::MAX, |rate| {
         rate.bytes_per_second() as f64 / SMALL as f64
     });
-    let mut truth = seen(near, burst / counted, refill / counted, fast, other);
-    if other < refill / counted {
-        truth.right.extend(bytes_as_operations(spec).right);
-    }
-    truth
-}
-
-/// A limit of bytes bounds small reads as well, and reads of one length cannot tell which of the two it is.
-fn bytes_as_operations(spec: &Spec) -> Truth {
-    let Some(rate) = spec.limit.as_ref().and_then(|limit| limit.bandwidth) else {
+    // Reads of twice the length take twice the tokens: such a limit counts bytes.
+    if limit.operation_size.is_some_and(|size| size.0 <= SMALL) {
         return Truth::missing();
-    };
-    let read = SMALL.max(spec.host.logical_block.0);
-    let refill = rate.bytes_per_second() as f64 / read as f64;
-    let [low, high] = [0.98, 1.02].map(|by| Value::PerSecond(refill * by));
-    let why = "a limit of bytes bounds small reads";
-    Truth::new(Sight::Faint, vec![Right::Between(low, high)], why)
+    }
+    seen(near, burst / counted, refill / counted, fast, other)
 }
 
 /// Returns the truth of a limit of `refill` reads a second with a burst, on a drive that could do `fast`, beside another

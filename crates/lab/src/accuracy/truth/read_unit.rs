@@ -3,6 +3,8 @@
 //! A short read across its end reads two pages. If they lie on one station, they are read one after the other. If they lie on
 //! different stations, two reads at once meet only within a page ([`super::parallelism`]), unless memory answers the second
 //! of two reads less than half of a page apart. A page of one logical block is never read in part.
+//!
+//! A memory that is shorter than a page cannot gather one: each mapped unit is programmed by itself, and a page holds no more.
 
 use super::parallelism::waits;
 use super::reads::Reads;
@@ -10,6 +12,7 @@ use super::right::{Truth, sizes};
 use super::speeds::Speeds;
 use super::stripe_unit::{line, unit};
 use fathom_ssd::Spec;
+use fathom_ssd::spec::WriteBuffer;
 
 pub(super) fn truth(spec: &Spec) -> Truth {
     let (page, block) = (spec.flash.clustered_page.0, spec.host.logical_block.0);
@@ -17,7 +20,11 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         return Truth::missing();
     }
     let speeds = Speeds::of(spec);
-    let right = sizes(&[page]);
+    let gathers = |memory: &WriteBuffer| memory.capacity.0 >= page;
+    let right = match spec.write_buffer.as_ref().is_none_or(gathers) {
+        true => sizes(&[page]),
+        false => sizes(&[page, spec.unit()]),
+    };
     let stripe = unit(spec);
     let one = speeds.command() + speeds.link(2 * block) + speeds.read + speeds.bus(2 * block);
     let effect = if stripe > page || Reads::of(spec).stations() < 2 {

@@ -20,7 +20,11 @@ const IDLE_DELAY: Dur = Dur::ms(2);
 /// The idle time before a fast cache is emptied, if a pause of a second gives some of it back, and if it does not.
 const FOLDS_SOON: Dur = Dur::ms(300);
 const FOLDS_LATE: Dur = Dur::ms(2000);
+/// The bits of a cell, and those of one whose program takes longer than this: data sheets have 0.4 to 1.0 ms for three bits,
+/// and 1.4 to 2.6 ms for four.
 const BITS_PER_CELL: u32 = 3;
+const BITS_MANY: u32 = 4;
+const MANY_NS: f64 = 1.2e6;
 /// The free share of a nearly full drive, and the usual static part of a fast cache as a share of the capacity.
 const NEARLY: f64 = 0.1;
 const STATIC: f64 = 0.015;
@@ -124,9 +128,11 @@ pub(super) fn fast_cache(
     let of = Parameter::FastCache;
     let size = seen.value(of)?.bytes()? as f64;
     let capacity = seen.record.meta.target.capacity_bytes as f64;
+    let recovery = seen.figure(of, "recovery_s");
+    // Nothing on a nearly full drive says something if the cache has got room in the pause before.
     let nearly = seen
         .figure(of, "size_nearly_full_bytes")
-        .filter(|size| *size > 0.0);
+        .filter(|size| *size > 0.0 || recovery.is_some());
     let pieces = seen.series(of, series::EMPTY);
     let piece = pieces.first().map_or(0.0, |sample| sample.bytes as f64);
     let fixed = match nearly {
@@ -144,12 +150,15 @@ pub(super) fn fast_cache(
         }
     };
     let fixed = (fixed / MIB as f64).round() * MIB as f64;
-    let dynamic = (size - fixed).max(0.0) * f64::from(BITS_PER_CELL) / capacity * 100.0;
-    let recovery = seen.figure(of, "recovery_s");
+    let bits = match times.program {
+        program if program > MANY_NS => BITS_MANY,
+        _ => BITS_PER_CELL,
+    };
+    let dynamic = (size - fixed).max(0.0) * f64::from(bits) / capacity * 100.0;
     assumed.add(
         "fast_cache.bits_per_cell",
-        BITS_PER_CELL,
-        "the cells do not show",
+        bits,
+        "the cells do not show; a long program is that of four bits",
     );
     assumed.add(
         "fast_cache.when_full",
@@ -157,7 +166,7 @@ pub(super) fn fast_cache(
         "what a full cache does is not asked; what fits best",
     );
     Some(FastCache {
-        bits_per_cell: BITS_PER_CELL,
+        bits_per_cell: bits,
         static_capacity: Bytes(fixed as u64),
         dynamic_percent: dynamic.clamp(0.0, 100.0).round(),
         read: dur(times.fast_read),
@@ -168,11 +177,21 @@ pub(super) fn fast_cache(
         } else {
             Fold::Pressure
         },
-        // A pause of a second is the shortest one that the probe makes.
-        idle_delay: match recovery {
-            Some(seconds) if seconds < 1.0 => FOLDS_SOON,
-            _ => FOLDS_LATE,
+        idle_delay: match soon(seen) {
+            true => FOLDS_SOON,
+            false => FOLDS_LATE,
         },
         when_full: WhenFull::Bypass,
     })
+}
+
+/// Returns true if some of a fast cache is back after a second, which is the shortest pause that the probe makes.
+fn soon(seen: &Seen<'_>) -> bool {
+    let of = Parameter::FastCache;
+    let rate = |name| seen.figure(of, name);
+    let Some((fast, slow)) = rate("fast_bytes_per_s").zip(rate("slow_bytes_per_s")) else {
+        return false;
+    };
+    let mut pieces = seen.series(of, series::AFTER_SHORT).iter();
+    pieces.any(|s| s.bytes as f64 / s.ns.max(1) as f64 * 1e9 > (fast * slow).sqrt())
 }

@@ -12,10 +12,13 @@ use fathom_stats::location::{median, quantile};
 /// The usual values of what the record does not tell.
 const READ_NS: f64 = 60_000.0;
 const PROGRAM_NS: f64 = 600_000.0;
+const FAST_PROGRAM_NS: f64 = 160_000.0;
 const ERASE_NS: f64 = 5e6;
 const LINK: f64 = 3e9;
 /// The share of the link's rate from which it limits.
 const LINK_LIMITS: f64 = 0.9;
+/// The share of it that fills of the fast cache reach, each piece with a flush behind it.
+const FAST_BY_LINK: f64 = 0.7;
 /// Queues deeper than those of SATA are those of NVMe.
 const SATA_DEPTH_MAX: u32 = 32;
 
@@ -27,7 +30,7 @@ pub(super) struct Times {
     link: f64,
     read: f64,
     bus: f64,
-    program: f64,
+    pub(super) program: f64,
     pub(super) erase: f64,
     pub(super) fast_read: f64,
     pub(super) fast_program: f64,
@@ -157,10 +160,19 @@ fn program(
     (program > 0.0).then_some(program.max(20_000.0))
 }
 
+/// Returns the time of a program of the fast cache by the rate of fills. Where that is the rate of the link, it is the longest
+/// time that fits, and a usual one is taken.
 fn fast_program(seen: &Seen<'_>, layout: &Layout, bus: f64) -> Option<f64> {
     let fast = seen.figure(Parameter::FastCache, "fast_bytes_per_s")?;
     let page = layout.page as f64;
-    Some((layout.dies as f64 * page / fast * 1e9 - page / bus * 1e9).max(20_000.0))
+    let longest = (layout.dies as f64 * page / fast * 1e9 - page / bus * 1e9).max(20_000.0);
+    let by_link = wire(seen).or_else(|| link(seen));
+    Some(
+        match by_link.is_some_and(|link| fast > FAST_BY_LINK * link) {
+            true => longest.min(FAST_PROGRAM_NS),
+            false => longest,
+        },
+    )
 }
 
 /// Returns the time of a read in the fast cache: that of a native read less what reads in the cache are faster. Without such

@@ -118,4 +118,11 @@ pub(super) const SOURCES: &[Source] = &[
         &[10],
         2.0,
     ),
+    of(
+        What::Tail,
+        Parameter::Stalls,
+        series::TAIL_WRITING,
+        MIDDLE,
+        3.0,
+    ),
 ];

@@ -35,6 +35,10 @@ pub(in crate::twin) enum What {
     /// Reads while something writes: the typical one, and the slowest ones.
     Typical,
     Slowest,
+    /// Slow reads while something writes: the one that `x` of ten thousand exceed.
+    Tail,
+    /// When slow ones were due after the last write, as a share of the time between two writes. It is no figure.
+    TailPhase,
     /// When the slowest ones were due after the last write, as a share of the time between two writes. It is no figure.
     Phase,
 }
@@ -66,7 +70,10 @@ impl What {
 
     /// Returns true for what is measured with reads and writes together.
     pub(in crate::twin) const fn mixed(self) -> bool {
-        matches!(self, What::Typical | What::Slowest | What::Phase)
+        matches!(
+            self,
+            What::Typical | What::Slowest | What::Phase | What::Tail | What::TailPhase
+        )
     }
 
     pub(super) const fn words(self) -> &'static str {
@@ -89,6 +96,8 @@ impl What {
             What::FastFill => "fill of the fast cache",
             What::Typical => "read during writes",
             What::Slowest => "slowest during writes",
+            What::Tail => "during writes, exceeded by one in",
+            What::TailPhase => "when slow ones were due",
             What::Phase => "when they were due",
         }
     }

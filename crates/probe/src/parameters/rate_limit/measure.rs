@@ -28,12 +28,12 @@ pub(crate) struct Kind {
 
 /// The reads in flight.
 const DEPTH: u32 = 32;
-/// The groups of a depth, the least pause before each, and the longest.
-const GROUPS: u32 = 32;
+/// The groups of a depth, at each level, the least pause before each, and the longest.
+const GROUPS: [u32; 2] = [12, 32];
 const PAUSE: [Dur; 2] = [Dur::ms(100), Dur::ms(2_000)];
-/// The batches without a pause before any counts, and those that count: for so many seconds, and at most so many.
+/// The batches without a pause before any counts, and those that count: for so many seconds, at each level, and at most so many.
 const EMPTIED: u64 = 2;
-const STEADY_S: f64 = 4.0;
+const STEADY_S: [f64; 2] = [1.0, 4.0];
 const STEADY_MAX: u64 = 128;
 /// The pauses that refill a bucket.
 pub(super) const PAUSES: [(Series, Dur); 2] =
@@ -57,7 +57,7 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind, series: Series) -> Resu
     let pause = PAUSES.iter().find(|(of, _)| *of == series);
     let (batches, time) = match (pause, space.level) {
         (Some(_), _) => (BATCHES_AFTER, Dur::ms(20_000)),
-        (None, Level::Quick) => (1_000, Dur::ms(15_000)),
+        (None, Level::Quick) => (1_000, Dur::ms(10_000)),
         (None, Level::Full) => (2_000, Dur::ms(120_000)),
     };
     session.step(kind.parameter, &name(series), |io| {
@@ -106,8 +106,9 @@ fn ends(depths: &[u32]) -> impl Iterator<Item = &u32> {
 /// Reads groups at once after pauses, then without pauses, at every depth. `rate` is that of the reads in the run before.
 pub(super) fn gate(session: &mut Session<'_>, kind: Kind, rate: f64) -> Result<(), Stop> {
     let (space, depths) = (session.space(), depths(session.info().queue_depth));
+    let level = usize::from(space.level == Level::Full);
     session.step(kind.parameter, "after pauses", |io| {
-        for rep in 0..GROUPS {
+        for rep in 0..GROUPS[level] {
             for depth in ends(&depths) {
                 let refill = Dur((2.0 * f64::from(*depth) / rate.max(1e-3) * 1e9) as u64);
                 io.idle(refill.clamp(PAUSE[0], PAUSE[1]))?;
@@ -117,7 +118,7 @@ pub(super) fn gate(session: &mut Session<'_>, kind: Kind, rate: f64) -> Result<(
         }
         Ok(())
     })?;
-    let batches = (STEADY_S * rate / kind.batch as f64).ceil() as u64;
+    let batches = (STEADY_S[level] * rate / kind.batch as f64).ceil() as u64;
     let batches = batches.clamp(EMPTIED, STEADY_MAX);
     session.step(kind.parameter, "without pauses", |io| {
         for depth in &depths {
@@ -161,10 +162,14 @@ fn dropped(took: &[u64]) -> bool {
     took[last..].iter().all(|ns| share * *ns as f64 > fast)
 }
 
-fn any(io: &mut Io<'_>, space: &Space, kind: Kind) -> Ask {
-    let longest = io.info().max_request_bytes;
+/// Returns the length of a read, in bytes, on a drive that takes no longer requests than that.
+pub(super) fn read_bytes(space: &Space, kind: Kind, longest: u64) -> u64 {
     let len = kind.read.min(longest).max(space.block_bytes);
-    let len = len / space.block_bytes * space.block_bytes;
+    len / space.block_bytes * space.block_bytes
+}
+
+fn any(io: &mut Io<'_>, space: &Space, kind: Kind) -> Ask {
+    let len = read_bytes(space, kind, io.info().max_request_bytes);
     let slots = (space.span() / len).max(1);
     Ask::read(space.region.start + io.rng.below(slots) * len, len)
 }

@@ -8,7 +8,8 @@
 
 use super::gate::{AtDepth, Cause, Constant, cause, constant};
 use super::law::{Batch, Drop, drop};
-use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, run};
+use super::length;
+use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, read_bytes, run};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
 use crate::{
@@ -121,6 +122,15 @@ impl Limit {
         }
     }
 
+    /// Returns the reads a second that take so many tokens a second.
+    fn reads_per_second(&self, record: &Record, tokens: f64) -> f64 {
+        let longest = record.meta.target.max_request_bytes;
+        match self.0.bytes {
+            true => tokens / read_bytes(&Space::of(record), self.0, longest) as f64,
+            false => tokens,
+        }
+    }
+
     fn said(&self, per_second: f64) -> String {
         match self.0.bytes {
             true => format!("{:.1} MB/s", per_second / 1e6),
@@ -143,7 +153,11 @@ impl Limit {
             return absent;
         };
         match cause(seen.per_second, &at_depths(record, self.0)) {
-            Cause::Gate(ratio) => self.gated(&seen, ratio),
+            Cause::Gate(ratio) => {
+                let rate = self.reads_per_second(record, seen.per_second);
+                length::counts_other(record, self.0, rate)
+                    .unwrap_or_else(|| self.gated(&seen, ratio))
+            }
             Cause::Either => Estimate::not_identifiable(format!(
                 "{} come at a constant {} at half of the depth as well, and no faster after a pause: the drive is saturated, or a \
                  limit lets nothing pass ahead",
@@ -208,8 +222,9 @@ impl Probe for Limit {
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         prepare(session, self.0.parameter)?;
         run(session, self.0, BATCH)?;
-        if first(session.record(), self.0).is_some() {
-            super::longer::look(session, self.0)?;
+        if let Some(seen) = first(session.record(), self.0) {
+            let rate = self.reads_per_second(session.record(), seen.slow);
+            length::look(session, self.0, rate)?;
             for (series, _) in PAUSES {
                 run(session, self.0, series)?;
             }
@@ -219,7 +234,11 @@ impl Probe for Limit {
         let reads: f64 = all.len() as f64 * self.0.batch as f64;
         let seconds: f64 = all.iter().map(|batch| batch.seconds).sum();
         match constant(&all) {
-            Some(_) => gate(session, self.0, reads / seconds.max(1e-9)),
+            Some(_) => {
+                let rate = reads / seconds.max(1e-9);
+                gate(session, self.0, rate)?;
+                length::look(session, self.0, rate)
+            }
             None => Ok(()),
         }
     }
@@ -236,8 +255,8 @@ impl Probe for Limit {
         let slack = 2.0 * all.first().map_or(0.0, |batch| batch.tokens);
         match given_back(record, self.0, &seen) {
             Some(given) if keeps_law(given, &seen, slack) => {
-                let bytes = super::longer::counts_bytes(record, self.0, &seen);
-                bytes.unwrap_or_else(|| self.found(&seen))
+                let rate = self.reads_per_second(record, seen.slow);
+                length::counts_other(record, self.0, rate).unwrap_or_else(|| self.found(&seen))
             }
             Some(given) => Estimate::inconclusive(format!(
                 "reads at full speed drop from {} to {}, but pauses of 2 s and 6 s give back {:.0} % and {:.0} % of what a \

@@ -43,6 +43,13 @@ const EVEN: f64 = 0.75;
 /// of which memory shows one sooner and the other one later; and the least share of the period's autocorrelation of one there.
 const MIDDLE: [f64; 2] = [0.4, 0.6];
 const SECOND: f64 = 0.3;
+/// The share of a period's wait that a piece must have to be a dip by itself.
+const LONE: f64 = 0.4;
+/// The distances of such dips that are half of the period, and the whole of it, as shares; and the least number, and share, of
+/// halves between wholes that leave the question open.
+const HALF: [f64; 2] = [0.45, 0.65];
+const WHOLE: [f64; 2] = [0.85, 1.15];
+const HALVES: (usize, f64) = (3, 0.02);
 /// The least number of lengths of pieces that show a period.
 const LENGTHS: usize = 2;
 /// The relative errors beside that of the lag, below and above: what the drive writes of its own between the data of the host,
@@ -167,10 +174,28 @@ pub(super) fn ns_per_byte(record: &Record) -> Option<f64> {
 pub(super) fn dips(record: &Record) -> Option<Dips> {
     let levels = levels(record);
     let readings: Vec<Reading> = levels.iter().filter_map(reading).collect();
-    chosen(&readings, |len, [from, to]| {
+    let dips = chosen(&readings, |len, [from, to]| {
         let level = levels.iter().find(|level| level.len == len)?;
         correlation_in(&level.times, from / len, to / len)
-    })
+    })?;
+    (!levels.iter().any(|level| is_halved(level, &dips))).then_some(dips)
+}
+
+/// Returns true if a dip comes after half of the period now and then, between others that do not. A drive that puts erases off
+/// until it must wait for two of them dips at every second unit, and at times starts over with the next one.
+fn is_halved(level: &Level, dips: &Dips) -> bool {
+    let usual = location::median(&level.times).unwrap_or_default();
+    let deep = |(at, time): (usize, &f64)| {
+        (time - usual >= LONE * dips.wait_ns).then_some(at as f64 * level.len / dips.bytes)
+    };
+    let places: Vec<f64> = (level.times.iter().enumerate()).filter_map(deep).collect();
+    let within = |of: f64, [low, high]: [f64; 2]| (low..=high).contains(&of);
+    let halves = places.windows(4).filter(|at| {
+        within(at[1] - at[0], WHOLE) && within(at[2] - at[1], HALF) && within(at[3] - at[2], WHOLE)
+    });
+    let (count, share) = HALVES;
+    let halves = halves.count();
+    halves >= count && halves as f64 >= share * places.len() as f64
 }
 
 /// Returns the period with the longest wait; of several that wait for the same share of the time, and that come again as
@@ -311,6 +336,27 @@ mod tests {
         assert_eq!(chosen_mib(&both, 0.1, 0.2), Some(52.0));
         // One length of pieces is too little.
         assert_eq!(chosen_mib(&both[..1], 0.1, 0.2), None);
+    }
+
+    /// Dips of 5 ms after so many MiB each, in pieces of 1 MiB.
+    fn level(distances: &[usize]) -> Level {
+        let mut times = vec![1e6];
+        for distance in distances {
+            times.extend(std::iter::repeat_n(1e6, distance - 1));
+            times.push(6e6);
+        }
+        Level { len: MIB, times }
+    }
+
+    #[test]
+    fn dips_that_come_after_half_of_the_period_now_and_then_leave_it_open() {
+        let dips = one(1.0, 28.0, 5.0, 0.9).dips;
+        let now_and_then = [[28; 6].as_slice(), &[14]].concat().repeat(4);
+        assert!(is_halved(&level(&now_and_then), &dips));
+        assert!(!is_halved(&level(&[28; 40]), &dips));
+        // Once is chance. Two groups of dies by turns have no whole distance.
+        assert!(!is_halved(&level(&now_and_then[..10]), &dips));
+        assert!(!is_halved(&level(&[12, 16].repeat(20)), &dips));
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub(super) const SLOWEST: Series = Series::new("slowest");
 pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
 /// The slowest reads of a window, during writes.
 pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
+/// Slow reads of a window that are not among the slowest, with the number of slower ones; and those during writes.
+pub(super) const TAIL: Series = Series::new("tail");
+pub(super) const TAIL_WRITING: Series = Series::new("tail_writing");
 /// The last reads of a window that were answered one after another, each later than it was due, with the time that this took.
 pub(super) const BEHIND: Series = Series::new("behind");
 
@@ -42,6 +45,9 @@ const SLOWER: u64 = 2;
 const DEPTH: u32 = 64;
 /// Of each window, one read in so many is kept, the slowest ones; and at least the second number.
 const KEPT: (usize, usize) = (1000, 16);
+/// Of the other slow reads of a window, one in so many, so many are kept, evenly over the logarithm of their rank.
+const TAIL_SHARE: usize = 20;
+const TAIL_KEPT: usize = 48;
 /// The length of a write, in bytes, and the rate of writes, in bytes per second.
 const WRITE: u64 = 64 << 10;
 const WRITES_PER_SECOND: u64 = 16 << 20;
@@ -159,15 +165,18 @@ pub(super) fn window(
                 let x = |done: &Served| {
                     u64::from(number) * lengths.window.0 + done.ask.due.unwrap_or_default().0
                 };
-                keep(io, &served, [TYPICAL, SLOWEST], x);
+                keep(io, &served, [TYPICAL, SLOWEST, TAIL], x);
                 if let Some(behind) = behind(&served, levels.stalled) {
                     io.sample_rate(BEHIND, x(&behind[0]), number, behind, 1);
                 }
             }
-            true => keep(io, &served, [TYPICAL_WRITING, SLOWEST_WRITING], |done| {
-                let due = u128::from(done.ask.due.unwrap_or_default().0);
-                before + (due * u128::from(WRITES_PER_SECOND) / 1_000_000_000) as u64
-            }),
+            true => {
+                let series = [TYPICAL_WRITING, SLOWEST_WRITING, TAIL_WRITING];
+                keep(io, &served, series, |done| {
+                    let due = u128::from(done.ask.due.unwrap_or_default().0);
+                    before + (due * u128::from(WRITES_PER_SECOND) / 1_000_000_000) as u64
+                });
+            }
         }
         Ok(())
     })
@@ -206,8 +215,8 @@ fn writes(space: &Space, lengths: &Lengths, number: u32) -> impl Iterator<Item =
     })
 }
 
-/// Records the median read of a window with their number, and the slowest ones.
-fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 2], x: impl Fn(&Served) -> u64) {
+/// Records the median read of a window with their number, the slowest ones, and some of the other slow ones.
+fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 3], x: impl Fn(&Served) -> u64) {
     let mut reads: Vec<&Served> = served
         .iter()
         .filter(|done| done.ask.op == fathom_block::Op::Read)
@@ -218,11 +227,27 @@ fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 2], x: impl Fn(&Ser
         io.sample_served(series[0], x(median), count as u32, median);
     }
     let kept = (count / KEPT.0).max(KEPT.1).min(count);
+    for rank in tail(kept, count / TAIL_SHARE) {
+        let done = reads[count - 1 - rank];
+        io.sample_served(series[2], x(done), rank as u32, done);
+    }
     let mut slowest = reads.split_off(count - kept);
     slowest.sort_by_key(|done| done.from);
     for (rep, done) in slowest.into_iter().enumerate() {
         io.sample_served(series[1], x(done), rep as u32, done);
     }
+}
+
+/// Returns ranks from one to before another, at most [`TAIL_KEPT`], evenly over their logarithm.
+fn tail(from: usize, to: usize) -> Vec<usize> {
+    if from == 0 || to <= from {
+        return Vec::new();
+    }
+    let step = (to as f64 / from as f64).powf(1.0 / TAIL_KEPT as f64);
+    let at = |i: usize| (from as f64 * step.powi(i as i32)) as usize;
+    let mut ranks: Vec<usize> = (0..TAIL_KEPT).map(at).collect();
+    ranks.dedup();
+    ranks
 }
 
 #[cfg(test)]

@@ -1,0 +1,73 @@
+//! Structures that are tried: the arrangement of the dies, and the manners of a fast cache.
+
+use crate::twin::draft::{Arrangement, arrangements, rate};
+use fathom_base::Bytes;
+use fathom_ssd::Spec;
+use fathom_ssd::spec::{FastCache, Fold, WhenFull};
+
+/// Returns a drive with other arrangements of its dies.
+pub(super) fn arranged(spec: &Spec, faster: f64) -> Vec<Spec> {
+    let flash = &spec.flash;
+    let dies = u64::from(flash.channels * flash.dies_per_package);
+    let lane = flash.page.0 * u64::from(flash.pages_per_block);
+    let with = |arrangement: Arrangement| {
+        let Arrangement { channels, wide } = arrangement;
+        let mut spec = spec.clone();
+        spec.host.bandwidth = rate(faster * spec.host.bandwidth.bytes_per_second() as f64);
+        spec.flash.channels = channels as u32;
+        spec.flash.dies_per_package = (dies / channels) as u32;
+        // A wide block may not divide the capacity.
+        let whole = spec.capacity.0 / (lane * wide) * (lane * wide);
+        if spec.mapping.kind.is_paged() && whole > 0 {
+            spec.flash.clustered_block = Bytes(lane * wide);
+            spec.capacity = Bytes(whole);
+        }
+        whole_blocks(&mut spec);
+        spec
+    };
+    arrangements(dies).into_iter().map(with).collect()
+}
+
+/// Makes the static part of a fast cache a whole number of blocks of every group: the drive rounds it up.
+fn whole_blocks(spec: &mut Spec) {
+    let flash = &spec.flash;
+    let dies = u64::from(flash.channels * flash.dies_per_package);
+    let wide = flash.clustered_block.0 / (flash.page.0 * u64::from(flash.pages_per_block)).max(1);
+    let Some(cache) = &mut spec.fast_cache else {
+        return;
+    };
+    let pages = u64::from((flash.pages_per_block / cache.bits_per_cell.max(1)).max(1));
+    let of_all = flash.page.0 * pages * wide.max(1) * (dies / wide.max(1)).max(1);
+    let blocks = (cache.static_capacity.0 as f64 / of_all as f64).round() as u64;
+    let some = u64::from(cache.static_capacity.0 > 0);
+    cache.static_capacity = Bytes(blocks.max(some) * of_all);
+}
+
+/// Returns a drive with every manner of its fast cache.
+pub(super) fn caches(spec: &Spec) -> Vec<Spec> {
+    let Some(cache) = &spec.fast_cache else {
+        return vec![spec.clone()];
+    };
+    let with = |cache: FastCache| Spec {
+        fast_cache: Some(cache),
+        ..spec.clone()
+    };
+    let full = [WhenFull::Bypass, WhenFull::Fold];
+    let full = full.map(|when_full| FastCache {
+        when_full,
+        ..cache.clone()
+    });
+    let mut all = full.to_vec();
+    // What a pause does not give back stays full: its static part was not seen, and a full drive that folds has none or some.
+    if cache.fold == Fold::Pressure && cache.static_capacity.0 > 0 {
+        let [_, folds] = full;
+        let native = cache.static_capacity.0 as f64 * f64::from(cache.bits_per_cell);
+        let more = (native / spec.capacity.0 as f64 * 100.0).round();
+        all.push(FastCache {
+            static_capacity: Bytes(0),
+            dynamic_percent: (folds.dynamic_percent + more).min(100.0),
+            ..folds
+        });
+    }
+    all.into_iter().map(with).collect()
+}

@@ -1,0 +1,126 @@
+//! What reads do while something writes: the order of reads and programs, and the delay of an idle write buffer.
+
+use super::knob::{Knob, suspend};
+use super::search::{Fitting, MIXED, MIXED_NATIVE, View, WRITES};
+use crate::twin::draft::dur;
+use fathom_base::Dur;
+use fathom_ssd::Spec;
+use fathom_ssd::spec::Arbitration;
+
+/// Fits what reads do while something writes, if the record has such reads.
+pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
+    if !fitting.has(&[MIXED]) {
+        return Some(spec.clone());
+    }
+    // Whether a fast cache had room when the probe read and wrote together does not show: the state that fits better counts.
+    let states: &[View] = match spec.fast_cache {
+        Some(_) => &[MIXED, MIXED_NATIVE],
+        None => &[MIXED],
+    };
+    let states = states.iter();
+    let tried = states.flat_map(|state| orders(spec).into_iter().map(|spec| (*state, spec)));
+    let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
+    let stage = |state| Stage {
+        fitting,
+        state,
+        hidden,
+    };
+    let coarse = fitting.ranked(tried.collect(), |(state, spec)| {
+        let stage = stage(state);
+        let mut spec = stage.delayed(&spec, &DELAYS);
+        if hidden {
+            spec = stage.program(&spec);
+        }
+        (stage.cost(&spec), (state, spec))
+    });
+    let few = coarse.into_iter().take(FEW).collect();
+    fitting.best(few, |(state, spec)| {
+        let stage = stage(state);
+        let spec = stage.timed(&stage.delayed(&spec, &finer()));
+        (stage.cost(&spec), spec)
+    })
+}
+
+/// The orders, each in a state, that are looked at more closely.
+const FEW: usize = 3;
+
+/// A fit in one state of the drive.
+struct Stage<'a> {
+    fitting: &'a Fitting<'a>,
+    state: View,
+    /// No flush and no write waits for a program.
+    hidden: bool,
+}
+
+impl Stage<'_> {
+    /// Fits the times that remain open.
+    fn timed(&self, spec: &Spec) -> Spec {
+        let suspends = spec.flash.arbitration == Arbitration::Suspend;
+        let spec = match suspends {
+            true => self.fitting.search(spec, &[Knob::Suspend], &[self.state]),
+            false => spec.clone(),
+        };
+        match self.hidden {
+            true => self.program(&spec),
+            false => spec,
+        }
+    }
+
+    /// Fits the time of a program that no flush and no write waits for: reads do.
+    fn program(&self, spec: &Spec) -> Spec {
+        let views = [WRITES, self.state];
+        self.fitting.search(spec, &[Knob::Program], &views)
+    }
+
+    fn cost(&self, spec: &Spec) -> f64 {
+        match self.hidden {
+            true => self.fitting.distance(spec, &[WRITES, self.state]),
+            false => self.fitting.distance(spec, &[self.state]),
+        }
+    }
+
+    /// Returns a drive with the best of several delays of an idle write buffer and its own.
+    fn delayed(&self, spec: &Spec, delays: &[Dur]) -> Spec {
+        let delays = delays.iter().filter(|_| spec.write_buffer.is_some());
+        let others = delays.map(|delay| {
+            let mut spec = spec.clone();
+            if let Some(buffer) = &mut spec.write_buffer {
+                buffer.idle_delay = *delay;
+            }
+            spec
+        });
+        let all = std::iter::once(spec.clone()).chain(others).collect();
+        let cost = |spec: Spec| (self.fitting.distance(&spec, &[self.state]), spec);
+        let best = self.fitting.best(all, cost);
+        best.unwrap_or_else(|| spec.clone())
+    }
+}
+
+/// Returns a drive with other orders of reads and programs.
+fn orders(spec: &Spec) -> Vec<Spec> {
+    let with = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = spec.clone();
+        change(&mut spec);
+        spec
+    };
+    let first = [Arbitration::ReadFirst, Arbitration::CommandFirst];
+    let mut all: Vec<Spec> = first
+        .iter()
+        .map(|order| with(&|spec| spec.flash.arbitration = *order))
+        .collect();
+    all.extend(SUSPENDS.iter().map(|ns| with(&|spec| suspend(spec, *ns))));
+    all
+}
+
+fn finer() -> Vec<Dur> {
+    let finer = (0..DELAYS_FINER).map(|i| DELAY_LEAST * DELAY_STEP.powi(i));
+    finer.map(dur).collect()
+}
+
+/// Delays of an idle write buffer from 0.1 to 3.6 ms, which is when the next write of a window comes, in nanoseconds.
+const DELAYS_FINER: i32 = 18;
+const DELAY_LEAST: f64 = 100_000.0;
+const DELAY_STEP: f64 = 1.235;
+/// The times of a suspension that are tried first, in nanoseconds, and the delays of an idle write buffer.
+const SUSPENDS: [f64; 2] = [8_000.0, 22_000.0];
+const DELAYS: [Dur; 4] = [Dur::us(200), Dur::us(600), Dur::us(1800), Dur::ms(8)];

@@ -1,0 +1,199 @@
+//! A search for times: COBYLA (Powell 1994), a derivative-free method with bounds, over the logarithms of the times.
+//!
+//! A search is a function of the record: the seed of all candidates is that of the record.
+
+use super::knob::Knob;
+use crate::twin::bench::Bench;
+use crate::twin::direct;
+use crate::twin::figures::{Goal, Samples, What, apart, distance};
+use cobyla::{Func, RhoBeg, StopTols, minimize};
+use fathom_base::SpecError;
+use fathom_ssd::Spec;
+use rayon::prelude::*;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The measurements of candidates in each search, for each time that is fitted, and once.
+const EVALUATIONS: usize = 6;
+const EVALUATIONS_MORE: usize = 8;
+/// The first steps, as logarithms of factors, and the steps at which a search ends.
+const STEP: f64 = 0.15;
+/// The first step of a program of the fast cache, which is a guess where the link limits fills.
+const STEP_FAST: f64 = 0.5;
+const STEP_LEAST: f64 = 0.003;
+/// How far a search may leave its start, as the logarithm of a factor.
+const REACH: f64 = 1.6;
+
+/// The steps to the times of single commands; those of a drive with a map in flash are shorter.
+const STEPS: usize = 3;
+const STEPS_MAPPED: usize = 6;
+
+type Measure = fn(&Bench, &Spec) -> Result<Samples, SpecError>;
+
+/// A measurement, and which of its figures count.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    pub(super) measure: Measure,
+    pub(super) of: fn(What) -> bool,
+}
+
+pub(super) const READS: View = View {
+    measure: Bench::reads,
+    of: What::reads,
+};
+pub(super) const WRITES: View = View {
+    measure: Bench::writes,
+    of: What::writes,
+};
+pub(super) const MIXED: View = View {
+    measure: Bench::mixed,
+    of: What::mixed,
+};
+pub(super) const MIXED_NATIVE: View = View {
+    measure: Bench::mixed_native,
+    of: What::mixed,
+};
+
+/// What a fit needs beside the drive.
+pub(in crate::twin) struct Fitting<'a> {
+    pub(in crate::twin) bench: &'a Bench,
+    pub(in crate::twin) goals: &'a [Goal],
+    pub(in crate::twin) recorded: &'a Samples,
+    /// The rate of the link is known, and not fitted.
+    pub(in crate::twin) link: bool,
+    pub(in crate::twin) interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// The measurements of candidates so far.
+    pub(in crate::twin) evaluations: AtomicU64,
+}
+
+impl Fitting<'_> {
+    /// Sets the times that single commands tell.
+    pub(super) fn singles(&self, spec: &Spec) -> Spec {
+        let mut spec = spec.clone();
+        let steps = if spec.mapping.map_cache.is_some() {
+            STEPS_MAPPED
+        } else {
+            STEPS
+        };
+        for _ in 0..steps {
+            if (self.interrupted)() {
+                break;
+            }
+            self.evaluations.fetch_add(1, Ordering::Relaxed);
+            let Ok(measured) = self.bench.singles(&spec) else {
+                break;
+            };
+            direct::nearer(&mut spec, self.recorded, &measured);
+        }
+        spec
+    }
+
+    /// Returns the best of several, the first of equals.
+    pub(super) fn best<A: Send, B: Send>(
+        &self,
+        all: Vec<A>,
+        of: impl Fn(A) -> (f64, B) + Send + Sync,
+    ) -> Option<B> {
+        self.ranked(all, of).into_iter().next()
+    }
+
+    /// Returns all in the order of their distances.
+    pub(super) fn ranked<A: Send, B: Send>(
+        &self,
+        all: Vec<A>,
+        of: impl Fn(A) -> (f64, B) + Send + Sync,
+    ) -> Vec<B> {
+        let mut tried: Vec<(f64, B)> = all.into_par_iter().with_max_len(1).map(of).collect();
+        tried.sort_by(|a, b| a.0.total_cmp(&b.0));
+        tried.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// Returns the figure of a kind that is to be met, the first one.
+    pub(super) fn goal(&self, what: What) -> Option<f64> {
+        let goal = self.goals.iter().find(|goal| goal.what == what)?;
+        Some(goal.value)
+    }
+
+    /// Returns true if the record has figures of some views.
+    pub(super) fn has(&self, views: &[View]) -> bool {
+        let mut goals = self.goals.iter();
+        goals.any(|goal| views.iter().any(|view| (view.of)(goal.what)))
+    }
+
+    /// Returns the distance of a candidate over some views, very large if it is no drive.
+    pub(super) fn distance(&self, spec: &Spec, views: &[View]) -> f64 {
+        let all = views.iter().map(|view| self.seen_by(spec, view));
+        all.sum()
+    }
+
+    fn seen_by(&self, spec: &Spec, view: &View) -> f64 {
+        let View { measure, of } = view;
+        if (self.interrupted)() {
+            return f64::MAX;
+        }
+        self.evaluations.fetch_add(1, Ordering::Relaxed);
+        match spec.check().is_ok().then(|| measure(self.bench, spec)) {
+            Some(Ok(samples)) => {
+                let apart = match of(What::Slowest) {
+                    true => apart(self.recorded, &samples),
+                    false => 0.0,
+                };
+                distance(self.goals, &samples, of) + apart
+            }
+            _ => 1e9,
+        }
+    }
+
+    /// Searches the values of some knobs for those nearest to the goals.
+    pub(super) fn search(&self, start: &Spec, knobs: &[Knob], views: &[View]) -> Spec {
+        let (knobs, from): (Vec<Knob>, Vec<f64>) = knobs
+            .iter()
+            .filter_map(|knob| Some((*knob, knob.get(start)?.ln())))
+            .unzip();
+        if knobs.is_empty() || !self.has(views) {
+            return start.clone();
+        }
+        let drive = |x: &[f64]| {
+            let mut spec = start.clone();
+            for (knob, value) in knobs.iter().zip(x) {
+                knob.set(&mut spec, value.exp());
+            }
+            spec
+        };
+        // The library returns its last point, which need not be the best of a noisy function.
+        let first = self.distance(start, views);
+        let best = RefCell::new((first, start.clone()));
+        let cost = |x: &[f64], _: &mut ()| {
+            let spec = drive(x);
+            let cost = self.distance(&spec, views);
+            let mut best = best.borrow_mut();
+            if cost < best.0 {
+                *best = (cost, spec);
+            }
+            // Zero would end the search by a division.
+            cost + 1e-9
+        };
+        let bounds: Vec<(f64, f64)> = from.iter().map(|x| (x - REACH, x + REACH)).collect();
+        let none: Vec<&dyn Func<()>> = Vec::new();
+        let step = match knobs.contains(&Knob::FastProgram) {
+            true => STEP_FAST,
+            false => STEP,
+        };
+        let most = EVALUATIONS * knobs.len() + EVALUATIONS_MORE;
+        let tolerance = StopTols {
+            xtol_abs: vec![STEP_LEAST; knobs.len()],
+            ..StopTols::default()
+        };
+        let _ended = minimize(
+            cost,
+            &from,
+            &bounds,
+            &none,
+            (),
+            most,
+            RhoBeg::All(step),
+            Some(tolerance),
+        );
+        best.into_inner().1
+    }
+}
