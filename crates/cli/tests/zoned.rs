@@ -166,3 +166,19 @@ fn handles_that_a_drive_does_not_have_are_told() {
         );
     }
 }
+
+/// The size that was given is named, and the least one.
+#[test]
+fn a_scratch_file_that_is_too_small_is_told_the_least_size() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for size in ["1B", "64KiB", "4000KiB"] {
+        let with = format!("`--size {size}`");
+        let args = format!("probe . --size {size} --yes");
+        tells(
+            dir.path(),
+            &args,
+            &[&with, "at least 4MiB", "`--size 4MiB` or more"],
+        );
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}

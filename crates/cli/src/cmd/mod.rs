@@ -28,9 +28,9 @@ mod solve;
 mod study;
 mod tune;
 mod twin;
+mod unfit;
 mod workload;
 mod write_cost;
-mod zoned;
 
 use crate::args::Command;
 use crate::failure::{Exit, Failure};

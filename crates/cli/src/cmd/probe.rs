@@ -1,7 +1,7 @@
 //! `fathom probe`: measures a drive.
 
 use super::confirm::{Bound, Consent, confirm};
-use super::{answer, made, save, zoned};
+use super::{answer, made, save, unfit};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
 use crate::watch::{self, Watch};
@@ -53,8 +53,8 @@ pub(super) fn run(args: ProbeArgs) -> Result<Exit, Failure> {
         }
     };
     run::check(&plan.config, plan.opened.device.info())
-        .map_err(|error| zoned::unfit(&plan.opened, error))?;
-    if let (Some(note), false) = (zoned::filled(&plan.opened), args.quiet) {
+        .map_err(|error| unfit::unfit(&plan.opened, args.size, error))?;
+    if let (Some(note), false) = (unfit::filled(&plan.opened), args.quiet) {
         out::note(&note);
     }
     let planned = probe::Plan::of(&plan.config, plan.opened.device.info());

@@ -4,7 +4,7 @@ use super::confirm::{Bound, Consent, confirm};
 use super::made;
 use super::prepare::prepared;
 use super::save::{shown, written};
-use super::zoned;
+use super::unfit;
 use crate::args::WriteCostArgs;
 use crate::failure::{Exit, Failure};
 use crate::{input, out, watch};
@@ -136,7 +136,7 @@ fn modelled(args: &WriteCostArgs, mut model: Model) -> Result<Drive, Failure> {
     let drive = model
         .build(args.asked.seed)
         .map_err(|error| Failure::input("fathom::target::drive", error.to_string()))?;
-    zoned::refused(drive.info())?;
+    unfit::zoned(drive.info())?;
     prepared(
         drive,
         Precondition::of(None, model.starts_empty()),
@@ -153,7 +153,7 @@ fn real(args: &WriteCostArgs, name: &TargetName, config: &Config) -> Result<Open
         ..OpenOptions::default()
     };
     let mut opened = name.open(&args.target, &options)?;
-    zoned::refused(opened.device.info())?;
+    unfit::zoned(opened.device.info())?;
     let mut bytes = cost::bound(config, opened.device.info());
     if opened.scratch() {
         let scratch = opened.target.capacity_bytes;

@@ -1,16 +1,26 @@
-//! What `fathom probe` and `fathom write-cost` say of a zoned drive.
+//! What `fathom probe` and `fathom write-cost` say of a drive that they do not measure: a zoned one, or one that is too
+//! small.
 
 use crate::failure::Failure;
+use fathom_base::Bytes;
 use fathom_block::DeviceInfo;
 use fathom_lab::target::Opened;
-use fathom_probe::run::RunError;
+use fathom_probe::run::{REGION_BYTES_MIN, RunError};
 use fathom_report::text::human_bytes;
 
 /// Returns the failure for a target that cannot be measured so.
-pub(super) fn unfit(opened: &Opened, error: RunError) -> Failure {
+pub(super) fn unfit(opened: &Opened, size: Option<Bytes>, error: RunError) -> Failure {
     let name = &opened.target.name;
     let what = format!("{name} cannot be measured");
     let failure = Failure::input("fathom::run::region", what);
+    if let (RunError::Small { .. }, true, Some(size)) = (&error, opened.scratch(), size) {
+        let least = Bytes(REGION_BYTES_MIN);
+        return failure
+            .message(format!(
+                "{name} cannot be measured with `--size {size}`: the robust method needs a scratch file of at least {least}"
+            ))
+            .help(format!("give `--size {least}` or more, or leave it out"));
+    }
     if !matches!(error, RunError::Zoned) {
         return failure.because(error);
     }
@@ -61,7 +71,7 @@ pub(super) fn filled(opened: &Opened) -> Option<String> {
 }
 
 /// Refuses a zoned drive, before anything is written.
-pub(super) fn refused(info: &DeviceInfo) -> Result<(), Failure> {
+pub(super) fn zoned(info: &DeviceInfo) -> Result<(), Failure> {
     if info.zoned.is_none() {
         return Ok(());
     }
