@@ -41,7 +41,7 @@ pub enum RunError {
     /// The drive has zones, and the run may write.
     #[error(
         "it is a zoned drive: its zones take writes in order only, and the probes write at any place. Nothing was written; fill \
-         the zones and measure with --read-only what reads alone show, or measure the drive file without [zones]"
+         the zones and measure with --read-only what reads alone show, or measure a drive file with another `mapping.kind`"
     )]
     Zoned,
     /// The record to resume belongs to another run.
