@@ -2,7 +2,9 @@
 //!
 //! Every candidate is measured with the same seed, so that two differ by their times and not by chance.
 
+mod merges;
 mod rig;
+mod singles;
 
 use super::figures::{SHARES, Samples, What, picked, rank};
 use super::seen::Seen;
@@ -14,16 +16,13 @@ use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::WhenFull;
 use rig::{Ask, Rig};
+use singles::singles;
 
 const SMALL: u64 = 4096;
 const LONG: u64 = 256 << 10;
 /// The part of a drive that is read: all that the probe uses on one with a fast cache or a map in flash, whose reads depend
 /// on it, or less.
 const SPAN: [u64; 2] = [64 << 20, 2 << 30];
-/// The area that is trimmed for reads of nothing.
-const AREA: u64 = 8 << 20;
-const NOTHINGS: u64 = 150;
-const LONES: u64 = 400;
 /// The batches of long reads.
 const BATCHES: u64 = 8;
 const LONG_DEPTH: usize = 32;
@@ -72,6 +71,8 @@ pub(super) struct Bench {
     /// The length of a piece of a fill, and what the fast cache holds, in bytes.
     piece: u64,
     cache: u64,
+    /// The part of the drive that is overwritten at random, in bytes.
+    live: u64,
     /// The interval of reads in a window, and the share of them that is kept as the slowest.
     apart: Dur,
     tail: f64,
@@ -92,6 +93,7 @@ impl Bench {
         let windows = seen.series(Parameter::Stalls, series::TYPICAL_WRITING);
         let reads: u64 = windows.iter().map(|sample| u64::from(sample.rep)).sum();
         let kept = seen.series(Parameter::Stalls, series::SLOWEST_WRITING);
+        let sparse = seen.series(Parameter::OverProvisioning, series::SPARSE);
         let small = SMALL.next_multiple_of(u64::from(seen.record.meta.target.logical_block_bytes));
         let looped = |depth: u64| {
             let samples = seen.series(Parameter::QueueKnee, series::CLOSED).iter();
@@ -109,6 +111,7 @@ impl Bench {
             seed: seen.record.meta.seed,
             piece: pieces.first().map_or(0, |sample| sample.bytes),
             cache: cache.unwrap_or(0),
+            live: sparse.first().map_or(0, |sample| sample.x),
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
         }
@@ -296,6 +299,24 @@ impl Bench {
         samples
     }
 
+    /// Measures random overwrites of a part of a candidate that holds nothing else, once its log blocks are in use.
+    ///
+    /// # Errors
+    /// The drive cannot be built.
+    pub(super) fn merges(&self, spec: &Spec) -> Result<Samples, SpecError> {
+        let spec = Spec {
+            limit: None,
+            ..spec.clone()
+        };
+        let len = merges::length(&spec);
+        let live = self.live.min(spec.capacity.0) / len * len;
+        let drive = Model::Ssd(Box::new(spec.clone())).build(self.seed)?;
+        let mut rig = Rig::new(drive, live, self.seed);
+        rig.fill(0..live);
+        let rate = merges::rate(&mut rig, &spec);
+        Ok([((What::Random, 0), vec![rate])].into())
+    }
+
     /// Builds a small drive of the same parts that is full.
     fn full(&self, spec: &Spec) -> Result<Rig, SpecError> {
         let mut small = spec.clone();
@@ -345,6 +366,7 @@ impl Bench {
     }
 }
 
+/// Returns a drive without its fast cache: a full one that lets writes pass.
 fn native(spec: &Spec) -> Spec {
     Spec {
         fast_cache: None,
@@ -359,65 +381,6 @@ fn quiet(spec: &Spec) -> Spec {
     spec.noise.background_interval = Dur::ZERO;
     spec.noise.background_duration = Dur::ZERO;
     spec
-}
-
-fn singles(rig: &mut Rig, mapped: bool) -> Samples {
-    let mut samples = Samples::new();
-    nothing(rig, &mut samples);
-    lone(rig, mapped, &mut samples);
-    samples
-}
-
-fn nothing(rig: &mut Rig, samples: &mut Samples) {
-    let area = AREA.min(rig.span / 16);
-    let block = rig.block;
-    rig.trim(0..area);
-    for _ in 0..NOTHINGS {
-        let places = [0; 2].map(|_| rig.below(area / block) * block);
-        for at in places {
-            rig.read(at, block);
-        }
-        let one = rig.read(places[0], block);
-        samples.entry((What::Nothing, 0)).or_default().push(one);
-        let clean = rig.flush();
-        samples.entry((What::Clean, 0)).or_default().push(clean);
-        let both = rig.pair(places, block);
-        samples
-            .entry((What::NothingPair, 0))
-            .or_default()
-            .push(both);
-    }
-    rig.fill(0..area);
-    rig.idle(REST);
-}
-
-/// Reads places alone and in pairs. With a map in flash each place is read before, as the probe does.
-fn lone(rig: &mut Rig, mapped: bool, samples: &mut Samples) {
-    let block = rig.block;
-    let known = |rig: &mut Rig, at: u64, len: u64| {
-        if mapped {
-            rig.read(at, len);
-        }
-    };
-    for number in 0..LONES {
-        let at = rig.any(block);
-        known(rig, at, block);
-        let one = rig.read(at, block);
-        samples.entry((What::One, 0)).or_default().push(one);
-        if number % 2 == 0 {
-            let at = rig.any(2 * block);
-            known(rig, at, 2 * block);
-            let two = rig.read(at, 2 * block);
-            samples.entry((What::Two, 0)).or_default().push(two);
-            let at = rig.any(SMALL.next_multiple_of(block));
-            let small = rig.read(at, SMALL.next_multiple_of(block));
-            samples.entry((What::Small, 0)).or_default().push(small);
-        }
-        let places = [0; 2].map(|_| rig.any(block));
-        places.iter().for_each(|at| known(rig, *at, block));
-        let both = rig.pair(places, block);
-        samples.entry((What::Pair, 0)).or_default().push(both);
-    }
 }
 
 /// Returns the loop at the knee: the last one, if several were made.

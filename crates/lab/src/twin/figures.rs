@@ -66,6 +66,9 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
         }
     }
     let mut fast = 0.0;
+    if !seen.merges() {
+        all.remove(&(What::Random, 0));
+    }
     let mapped = seen.value(Parameter::MapReach).is_some();
     let small = if mapped { What::Two } else { What::Small };
     for what in [What::One, What::Two, small] {

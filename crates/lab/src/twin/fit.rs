@@ -12,9 +12,9 @@ use super::direct;
 use super::figures::What;
 use fathom_ssd::Spec;
 use knob::Knob;
-use layout::{arranged, caches};
+use layout::{arranged, caches, logs};
 use mixed::mixed;
-use search::{READS, View, WRITES};
+use search::{MERGES, READS, View, WRITES};
 
 pub(super) use search::Fitting;
 
@@ -47,6 +47,12 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
         (fitting.distance(&spec, &[READS]), spec)
     })?;
     let spec = writes(fitting, &spec);
+    let spec = match fitting.has(&[MERGES]) && !spec.mapping.kind.is_paged() {
+        true => fitting.best(logs(&spec), |spec| {
+            (fitting.distance(&spec, &[MERGES]), spec)
+        })?,
+        false => spec,
+    };
     Some((number, mixed(fitting, &spec)?))
 }
 

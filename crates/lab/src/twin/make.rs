@@ -61,6 +61,9 @@ pub fn twin(
     let mut samples = bench.reads(&spec)?;
     samples.extend(bench.writes(&spec)?);
     samples.extend(bench.mixed(&spec)?);
+    if !spec.mapping.kind.is_paged() {
+        samples.extend(bench.merges(&spec)?);
+    }
     let mut assumed = drafts.swap_remove(number).assumed;
     now(&mut assumed, &spec);
     let whole = record.meta.target.capacity_bytes;

@@ -1,8 +1,12 @@
 //! What a record and its profile say, looked up by parameter and series.
 
+use super::series;
 use fathom_probe::{Parameter, Profile, Record, Sample, Series, Value, Verdict};
 use fathom_stats::location;
 use std::collections::BTreeMap;
+
+/// How many times as long random overwrites of a nearly empty drive take as those in order if blocks are merged.
+const MERGES: f64 = 6.0;
 
 /// A record, indexed, beside its profile.
 pub(super) struct Seen<'a> {
@@ -68,6 +72,23 @@ impl<'a> Seen<'a> {
     pub(super) fn figure(&self, parameter: Parameter, name: &str) -> Option<f64> {
         let answer = self.profile.parameters.get(&parameter)?;
         answer.evidence.figures.get(name).copied()
+    }
+
+    /// Returns true if the drive merges blocks: writes show their size, or random overwrites are many times as slow as those in
+    /// order although nothing is collected. A map in flash and a fast cache make them slow as well, though less.
+    pub(super) fn merges(&self) -> bool {
+        let of = |series| {
+            let samples = self.series(Parameter::OverProvisioning, series).iter();
+            let times: Vec<f64> = samples
+                .map(|sample| sample.ns as f64 / sample.bytes.max(1) as f64)
+                .collect();
+            location::median(&times)
+        };
+        let slower = of(series::SPARSE).zip(of(series::IN_ORDER));
+        let slower = slower.is_some_and(|(random, order)| random > MERGES * order);
+        let other = [Parameter::MapReach, Parameter::FastCache];
+        let other = other.iter().any(|of| self.value(*of).is_some());
+        self.value(Parameter::ClusteredBlock).is_some() || slower && !other
     }
 
     pub(super) fn is_absent(&self, parameter: Parameter) -> bool {

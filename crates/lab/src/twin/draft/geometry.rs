@@ -247,7 +247,7 @@ fn channels(dies: u64) -> u64 {
 
 /// Returns the pages of a block, such that the capacity is a whole number of blocks if that is possible.
 fn pages(seen: &Seen<'_>, whole: u64, page: u64, dies: u64, assumed: &mut Assumptions) -> u64 {
-    let known = bytes(seen, Parameter::ClusteredBlock).map(|block| block / page);
+    let known = merged(seen).map(|(block, _)| block / page);
     if let Some(pages) = known.filter(|pages| (1..=16_384).contains(pages)) {
         return pages;
     }
@@ -272,16 +272,51 @@ fn pages(seen: &Seen<'_>, whole: u64, page: u64, dies: u64, assumed: &mut Assump
     pages
 }
 
+/// The data blocks that share their blocks in a superblock mapping (Kang et al., EMSOFT 2006), and how near two sizes are that
+/// are the same.
+const SHARED: f64 = 4.0;
+const NEAR: f64 = 0.03;
+
+/// Returns the block and the mapping of a drive that merges blocks. What merges show is the block of most mappings, and all
+/// data blocks that share their blocks of a superblock mapping; what is reclaimed is a block.
+fn merged(seen: &Seen<'_>) -> Option<(u64, Option<MappingKind>)> {
+    let merged = bytes(seen, Parameter::ClusteredBlock)?;
+    let Some(reclaimed) = bytes(seen, Parameter::ReclaimUnit).filter(|bytes| *bytes > 0) else {
+        return Some((merged, None));
+    };
+    let times = merged as f64 / reclaimed as f64;
+    let shared = (times / SHARED).round() * SHARED;
+    Some(match () {
+        () if (times - 1.0).abs() < NEAR => (merged, Some(MappingKind::Fast)),
+        () if shared >= SHARED && (times / shared - 1.0).abs() < NEAR => (
+            (merged as f64 / shared).round() as u64,
+            Some(MappingKind::Superblock),
+        ),
+        () => (merged, None),
+    })
+}
+
 fn kind(seen: &Seen<'_>, assumed: &mut Assumptions) -> MappingKind {
     if seen.value(Parameter::MapReach).is_some() {
         return MappingKind::Dftl;
     }
-    if seen.value(Parameter::ClusteredBlock).is_some() {
-        let why = "blocks are merged; which translation layer does it does not show";
-        assumed.add("mapping.kind", "superblock", why);
-        return MappingKind::Superblock;
+    match merged(seen) {
+        None if seen.merges() => {
+            let why = "random overwrites are many times as slow as those in order; which translation layer does it does not show";
+            assumed.add("mapping.kind", MappingKind::Fast, why);
+            MappingKind::Fast
+        }
+        None => MappingKind::Page,
+        Some((_, known)) => {
+            let kind = known.unwrap_or(MappingKind::Superblock);
+            let why = match known {
+                Some(_) => "by the size at which blocks are merged and that of what is reclaimed",
+                None => "blocks are merged; which translation layer does it does not show",
+            };
+            assumed.add("mapping.kind", kind, why);
+            kind
+        }
     }
-    MappingKind::Page
 }
 
 pub(super) fn mapping(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions) -> Mapping {
@@ -299,7 +334,7 @@ pub(super) fn mapping(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumption
         assumed.add(
             "mapping.log_blocks",
             8,
-            "the number of log blocks does not show",
+            "the number with which random overwrites are as fast",
         );
     }
     let reach = bytes(seen, Parameter::MapReach);

@@ -125,4 +125,11 @@ pub(super) const SOURCES: &[Source] = &[
         MIDDLE,
         3.0,
     ),
+    of(
+        What::Random,
+        Parameter::OverProvisioning,
+        series::SPARSE,
+        MIDDLE,
+        2.0,
+    ),
 ];

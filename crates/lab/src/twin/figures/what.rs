@@ -32,6 +32,8 @@ pub(in crate::twin) enum What {
     /// Long writes in order with a flush after each piece, as a rate: into native blocks, and into the fast cache.
     Fill,
     FastFill,
+    /// Random overwrites of a part of the drive that merges blocks, as a rate.
+    Random,
     /// Reads while something writes: the typical one, and the slowest ones.
     Typical,
     Slowest,
@@ -51,13 +53,13 @@ impl What {
     pub(in crate::twin) const fn is_rate(self) -> bool {
         matches!(
             self,
-            What::Closed | What::Long | What::Fill | What::FastFill
+            What::Closed | What::Long | What::Fill | What::FastFill | What::Random
         )
     }
 
     /// Returns true for what is measured on a drive that nothing writes to.
     pub(in crate::twin) const fn reads(self) -> bool {
-        !self.writes() && !self.mixed()
+        !self.writes() && !self.mixed() && !self.merges()
     }
 
     /// Returns true for what is measured with writes alone.
@@ -66,6 +68,11 @@ impl What {
             self,
             What::Write | What::Fua | What::Clean | What::Dirty | What::Fill | What::FastFill
         )
+    }
+
+    /// Returns true for what is measured with writes at random.
+    pub(in crate::twin) const fn merges(self) -> bool {
+        matches!(self, What::Random)
     }
 
     /// Returns true for what is measured with reads and writes together.
@@ -94,6 +101,7 @@ impl What {
             What::Dirty => "flush after bytes:",
             What::Fill => "fill in order",
             What::FastFill => "fill of the fast cache",
+            What::Random => "random overwrites",
             What::Typical => "read during writes",
             What::Slowest => "slowest during writes",
             What::Tail => "during writes, exceeded by one in",

@@ -71,3 +71,13 @@ pub(super) fn caches(spec: &Spec) -> Vec<Spec> {
     }
     all.into_iter().map(with).collect()
 }
+
+/// Returns a drive with other numbers of log blocks.
+pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
+    let with = |log_blocks: u32| {
+        let mut spec = spec.clone();
+        spec.mapping.log_blocks = log_blocks;
+        spec
+    };
+    [1, 2, 3, 4, 6, 8, 12, 16].map(with).to_vec()
+}

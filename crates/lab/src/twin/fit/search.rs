@@ -45,6 +45,10 @@ pub(super) const WRITES: View = View {
     measure: Bench::writes,
     of: What::writes,
 };
+pub(super) const MERGES: View = View {
+    measure: Bench::merges,
+    of: What::merges,
+};
 pub(super) const MIXED: View = View {
     measure: Bench::mixed,
     of: What::mixed,

@@ -252,7 +252,7 @@ fn tail(from: usize, to: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ask, Served, behind};
+    use super::{Ask, Served, TAIL_KEPT, behind, tail};
     use fathom_base::{Dur, Time};
 
     /// Returns reads every 200 us, the `i`-th answered at `to(i)` us.
@@ -283,5 +283,19 @@ mod tests {
             (200 * i + 100).max(if i < 400 { 0 } else { 120_000 })
         });
         assert_eq!(behind(&over), None);
+    }
+
+    #[test]
+    fn slow_reads_are_kept_evenly_over_the_logarithm_of_their_rank() {
+        let ranks = tail(50, 2500);
+        assert_eq!(ranks.len(), TAIL_KEPT);
+        assert_eq!(ranks[0], 50);
+        assert!(ranks.is_sorted_by(|a, b| a < b) && ranks.iter().all(|rank| *rank < 2500));
+        // As many below the geometric mean as above it.
+        let below = ranks.iter().filter(|rank| **rank < 353).count();
+        assert!(below.abs_diff(TAIL_KEPT / 2) <= 1, "{below}");
+        // None twice, and none where all slow ones are kept.
+        assert!(tail(16, 20).is_sorted_by(|a, b| a < b));
+        assert!(tail(16, 16).is_empty() && tail(0, 9).is_empty());
     }
 }
