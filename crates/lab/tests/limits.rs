@@ -1,11 +1,11 @@
 //! Limits in front of a drive with hardly a burst, planted in front of modelled drives, and drives that are merely slow.
 
-use crate::asked::{preset, quick_answer};
+use crate::asked::{of_all, preset, quick_answer};
 use crate::cases;
 use fathom_base::{Bytes, Dur, Rate};
 use fathom_block::layers::Limit;
 use fathom_lab::accuracy::{Outcome, Truth, score};
-use fathom_probe::{Parameter, Verdict};
+use fathom_probe::{Level, Parameter, Verdict};
 
 fn operations(per_second: u64, burst: Option<u64>) -> Limit {
     Limit {
@@ -25,6 +25,8 @@ fn limits_without_a_burst_to_speak_of_are_found() {
         // The burst of a tenth of a second, and one read that passes.
         (Parameter::RateLimit, operations(3000, None)),
         (Parameter::RateLimit, operations(800, Some(1))),
+        // So slow that a batch of the usual length takes ten seconds.
+        (Parameter::RateLimit, operations(50, Some(1))),
         (Parameter::BandwidthLimit, bytes),
     ];
     for seed in 0..cases(1, 10) {
@@ -62,6 +64,15 @@ fn a_limit_of_operations_is_none_of_bytes_and_the_other_way_round() {
             assert_eq!(found.verdict, Verdict::Absent, "{limit:?} {found:?}");
         }
     }
+}
+
+#[test]
+fn a_rate_that_only_a_burst_gives_has_no_knee() {
+    let mut spec = preset("nvme");
+    spec.limit = Some(operations(5000, Some(60_000)));
+    let asked = [Parameter::QueueKnee, Parameter::RateLimit];
+    let knee = &of_all(Level::Quick, &spec, &asked, 1)[&Parameter::QueueKnee];
+    assert_eq!(knee.verdict, Verdict::NotIdentifiable, "{knee:?}");
 }
 
 #[test]

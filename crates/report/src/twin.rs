@@ -44,6 +44,9 @@ pub struct Figure {
     pub twin: Option<f64>,
 }
 
+/// The factor from which on a figure is far off.
+const FAR: f64 = 1.25;
+
 impl Figure {
     /// Returns by how much the twin is off, in percent of the record.
     pub fn error_percent(&self) -> Option<f64> {
@@ -77,7 +80,10 @@ pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
         .collect();
     let mut out = table(&rows, Kind::Numbers, screen);
     if let Some(median) = error_percent(figures) {
-        out += &format!("\nHalf of the errors are at most {median:.1} %.\n");
+        out += &format!(
+            "\nHalf of the errors are at most {median:.1} %.{}\n",
+            worst(figures)
+        );
     }
     if assumed.is_empty() {
         return screen.text(&out);
@@ -90,6 +96,22 @@ pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
         .collect();
     out += &table(&rows, Kind::Words, screen);
     screen.text(&out)
+}
+
+/// Returns a sentence on the figure that is off most, if it is far off.
+fn worst(figures: &[Figure]) -> String {
+    let off = |figure: &Figure| Some((figure.twin? / figure.record).ln().abs());
+    let errors = figures
+        .iter()
+        .filter_map(|figure| Some((off(figure)?, figure)));
+    let far = errors.filter(|(off, _)| *off > FAR.ln());
+    let worst = far.max_by(|a, b| a.0.total_cmp(&b.0));
+    let said = worst.and_then(|(_, figure)| Some((&figure.name, figure.error_percent()?)));
+    said.map_or_else(String::new, |(name, error)| {
+        format!(
+            " The largest is that of `{name}`, {error:+.0} %: what depends on it is off as much."
+        )
+    })
 }
 
 fn dash() -> String {

@@ -20,6 +20,9 @@ pub enum TwinError {
     /// The run is of the papers' method.
     #[error("the run was made with `--method paper`, which times too little for a twin")]
     Paper,
+    /// The drive has a head.
+    #[error("the drive has a head that seeks, and a twin is a solid state drive")]
+    Rotating,
     /// The record is of another version, whose series may mean something else.
     #[error("the record was written by Fathom {found}, and this is {here}")]
     Version {
@@ -62,6 +65,7 @@ impl TwinError {
             TwinError::Draft(_) | TwinError::Build(_) => {
                 "look at the answers (fathom solve DIR), and write a drive file by hand: fathom explain drive.toml"
             }
+            TwinError::Rotating => "write a drive file of a disk by hand: fathom explain disk.toml",
             TwinError::Edited { .. } => {
                 "use it as a drive of its own (--on model:./FILE), or remove it: the twin is then made again"
             }

@@ -101,11 +101,17 @@ fn check(record: &Record) -> Result<(), TwinError> {
             found: record.meta.fathom.clone(),
             here: here.to_owned(),
         }),
+        () if rotates(record) => Err(TwinError::Rotating),
         () if !record.meta.complete => Err(TwinError::Unfinished {
             run: record.meta.target.name.clone().into(),
         }),
         () => Ok(()),
     }
+}
+
+fn rotates(record: &Record) -> bool {
+    let look = record.meta.look.as_ref();
+    look.is_some_and(|look| look.rotational == Some(true))
 }
 
 /// Puts the values of the fitted drive in the place of those that were assumed first.

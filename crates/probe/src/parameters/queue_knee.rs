@@ -5,7 +5,7 @@ mod robust;
 mod take;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Method, Unit};
+use crate::{About, Look, Method, Parameter, Unit};
 use take::{ALONE, AT_KNEE, CLOSED, OPEN};
 
 pub(crate) const ABOUT: About = About {
@@ -13,7 +13,7 @@ pub(crate) const ABOUT: About = About {
     question: "How many random reads must be in flight for the drive's full rate?",
     page: include_str!("../../../../docs/parameters/queue_knee.md"),
     writes: false,
-    looks_at: &[],
+    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
     marks: None,
     figures: FIGURES,
     robust: &robust::QueueKnee,

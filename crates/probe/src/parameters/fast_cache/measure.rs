@@ -67,7 +67,7 @@ impl Layout {
         match () {
             () if bytes < SPAN_MIN => Err("the region is smaller than 50 MiB"),
             () if space.level == Level::Quick && layout.bound() > QUICK_MAX => {
-                Err("the quick level does not write enough to fill the region; --full does")
+                Err("the quick level does not write enough to fill the region; `--level full` does")
             }
             () => Ok(layout),
         }

@@ -15,7 +15,9 @@ use super::take::{self, Found, depths};
 use super::take::{ALONE, AT_KNEE, CLOSED, HOST, OPEN};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes};
-use crate::{Answers, Estimate, Parameter, Probe, Record, Sample, Session, Space, Stop, Value};
+use crate::{
+    Answers, Estimate, Parameter, Probe, Record, Sample, Session, Space, Stop, Value, Verdict,
+};
 use fathom_base::Rng;
 use fathom_stats::knee::{Knee, knee};
 use fathom_stats::location::{median, quantile};
@@ -31,6 +33,8 @@ const STREAM: u64 = 0x6b6e_6565;
 const SERVED: f64 = 0.93;
 /// The highest load at which they must be served, in percent: beyond, bursts find no room.
 const LOAD_MAX: u64 = 90;
+/// The share of the rate below which a limit in front of the drive sets it.
+const LIMITED: f64 = 0.9;
 /// The attempts to serve them.
 const ATTEMPTS: u32 = 4;
 /// The share of the time from which on a host is the bottleneck.
@@ -200,7 +204,7 @@ impl Probe for QueueKnee {
         Ok(())
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         let queue = record.meta.target.queue_depth;
         if queue < 2 {
             return Estimate::not_identifiable("the drive takes one request at a time");
@@ -210,7 +214,14 @@ impl Probe for QueueKnee {
         else {
             return Estimate::inconclusive("too few reads were served");
         };
-        let estimate = verdict(record, &knee, ends).figure("alone_ns", alone);
+        let estimate = match limit(record, others).filter(|limit| *limit < LIMITED * knee.peak) {
+            Some(limit) => Estimate::not_identifiable(format!(
+                "a limit lets {limit:.0} such reads a second pass, and {:.0} only for a burst: the depth does not set the rate",
+                knee.peak
+            )),
+            None => verdict(record, &knee, ends),
+        };
+        let estimate = estimate.figure("alone_ns", alone);
         let estimate = match host_busy(record) {
             Some(share) => estimate.figure("host_busy_ratio", share),
             None => estimate,
@@ -219,6 +230,21 @@ impl Probe for QueueKnee {
             .figure("iops", knee.peak)
             .figure("last_doubling_ratio", knee.last_doubling)
     }
+}
+
+/// Returns the reads a second that the limits in front of the drive let through, if any was found.
+fn limit(record: &Record, others: &Answers<'_>) -> Option<f64> {
+    let read = take::read_bytes(&Space::of(record)) as f64;
+    let of = |parameter, each: f64| {
+        let found = others(parameter);
+        let value = found.value.filter(|_| found.verdict == Verdict::Identified);
+        Some(value?.number()? / each)
+    };
+    let both = [
+        of(Parameter::RateLimit, 1.0),
+        of(Parameter::BandwidthLimit, read),
+    ];
+    both.into_iter().flatten().reduce(f64::min)
 }
 
 fn verdict(record: &Record, knee: &Knee, ends: RangeInclusive<u32>) -> Estimate {

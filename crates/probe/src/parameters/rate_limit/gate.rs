@@ -16,7 +16,7 @@ use fathom_stats::location::{median, median_interval_at, quantile};
 /// part may have a burst and does not count.
 const PARTS: usize = 6;
 const EVEN: f64 = 1.06;
-const BATCHES_MIN: usize = 12;
+pub(super) const BATCHES_MIN: usize = 12;
 /// The confidence that reads after a pause are faster than the rate, and the least ratio.
 const CONFIDENCE: f64 = 0.999;
 const FASTER: f64 = 1.5;

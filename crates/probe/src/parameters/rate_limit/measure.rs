@@ -28,6 +28,9 @@ pub(crate) struct Kind {
 
 /// The reads in flight.
 const DEPTH: u32 = 32;
+/// The time of a batch from which on it is shorter, and the part of the reads that it has then.
+const SLOW_BATCH: Dur = Dur::ms(500);
+const SHORTER: u64 = 32;
 /// The groups of a depth, at each level, the least pause before each, and the longest.
 const GROUPS: [u32; 2] = [12, 32];
 const PAUSE: [Dur; 2] = [Dur::ms(100), Dur::ms(2_000)];
@@ -69,15 +72,21 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind, series: Series) -> Resu
             ON[level]
         };
         let mut ends = time;
+        // A few reads tell how slow they are.
+        let first = io.now();
+        serve(io, &space, kind, DEPTH, shorter(kind), None)?;
         let began = io.now();
-        let mut took: Vec<u64> = Vec::new();
+        let (mut took, mut reads): (Vec<u64>, u64) =
+            (Vec::new(), next(kind, began.since(first).0 / shorter(kind)));
         for rep in 0..batches {
             let elapsed = io.now().since(began);
             let mark = io.mark(space.region.start);
-            let asks: Vec<Ask> = (0..kind.batch).map(|_| any(io, &space, kind)).collect();
+            let asks: Vec<Ask> = (0..reads).map(|_| any(io, &space, kind)).collect();
             io.serve(&asks, DEPTH)?;
             io.sample_since(&mark, Timed::Read, series, elapsed.0, rep);
-            took.push(io.now().since(began).0 - elapsed.0);
+            let ns = io.now().since(began).0 - elapsed.0;
+            took.push(ns / reads);
+            reads = next(kind, ns / reads);
             if ends == time && dropped(&took) {
                 ends = time.min(elapsed + on);
             }
@@ -87,6 +96,19 @@ pub(super) fn run(session: &mut Session<'_>, kind: Kind, series: Series) -> Resu
         }
         Ok(())
     })
+}
+
+/// Returns the reads of the next batch, where a read took so long.
+fn next(kind: Kind, ns: u64) -> u64 {
+    match ns * kind.batch > SLOW_BATCH.0 {
+        true => shorter(kind),
+        false => kind.batch,
+    }
+}
+
+/// Returns the reads of a batch where those of usual length take long.
+fn shorter(kind: Kind) -> u64 {
+    (kind.batch / SHORTER).max(2)
 }
 
 /// Returns the depths at which a constant rate is looked at, ascending.
@@ -118,6 +140,11 @@ pub(super) fn gate(session: &mut Session<'_>, kind: Kind, rate: f64) -> Result<(
         }
         Ok(())
     })?;
+    let slow = kind.batch as f64 / rate.max(1e-3) > SLOW_BATCH.0 as f64 / 1e9;
+    let kind = Kind {
+        batch: if slow { shorter(kind) } else { kind.batch },
+        ..kind
+    };
     let batches = (STEADY_S[level] * rate / kind.batch as f64).ceil() as u64;
     let batches = batches.clamp(EMPTIED, STEADY_MAX);
     session.step(kind.parameter, "without pauses", |io| {

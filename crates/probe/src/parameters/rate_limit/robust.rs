@@ -6,14 +6,14 @@
 //! those of the refill rate, or both a full bucket. A limit with hardly a burst has no drop, and is looked for otherwise
 //! ([`super::gate`]).
 
-use super::gate::{AtDepth, Cause, Constant, cause, constant};
+use super::gate::{AtDepth, BATCHES_MIN, Cause, Constant, cause, constant};
 use super::law::{Batch, Drop, drop};
 use super::length;
 use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, read_bytes, run};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
 use crate::{
-    Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Unit, Value,
+    Answers, Estimate, Parameter, Probe, Record, Sample, Series, Session, Space, Stop, Unit, Value,
 };
 
 /// The length of a small read, and the reads of a batch.
@@ -42,37 +42,43 @@ pub(crate) const BANDWIDTH: Limit = Limit(Kind {
     bytes: true,
 });
 
+/// Returns the tokens and the time of a sample.
+fn batch(sample: &Sample, kind: Kind, read: u64) -> Batch {
+    let tokens = match kind.bytes {
+        true => sample.bytes as f64,
+        false => sample.bytes as f64 / read as f64,
+    };
+    Batch {
+        tokens,
+        seconds: sample.ns as f64 / 1e9,
+    }
+}
+
+/// Returns the length of a read of a record, in bytes.
+fn read_of(record: &Record, kind: Kind) -> u64 {
+    read_bytes(
+        &Space::of(record),
+        kind,
+        record.meta.target.max_request_bytes,
+    )
+}
+
 fn batches(record: &Record, kind: Kind, series: Series) -> Vec<Batch> {
-    let samples = of_step(record, kind.parameter, &name(series));
-    samples
-        .into_iter()
-        .flatten()
-        .map(|sample| Batch {
-            tokens: match kind.bytes {
-                true => sample.bytes as f64,
-                false => kind.batch as f64,
-            },
-            seconds: sample.ns as f64 / 1e9,
-        })
-        .collect()
+    let (samples, read) = (
+        of_step(record, kind.parameter, &name(series)),
+        read_of(record, kind),
+    );
+    let samples = samples.into_iter().flatten();
+    samples.map(|sample| batch(sample, kind, read)).collect()
 }
 
 /// Returns what was read at some depths, ascending.
 fn at_depths(record: &Record, kind: Kind) -> Vec<AtDepth> {
+    let read = read_of(record, kind);
     let of = |series: Series, depth: u32| {
         let samples = record.series(kind.parameter, series);
         let samples = samples.filter(|sample| sample.x == u64::from(depth));
-        let batch = |sample: &crate::Sample| Batch {
-            tokens: match kind.bytes {
-                true => sample.bytes as f64,
-                false => match series == RESTED {
-                    true => f64::from(depth),
-                    false => kind.batch as f64,
-                },
-            },
-            seconds: sample.ns as f64 / 1e9,
-        };
-        samples.map(batch).collect()
+        samples.map(|sample| batch(sample, kind, read)).collect()
     };
     let depths = depths(record.meta.target.queue_depth).into_iter();
     let all = depths.map(|depth| AtDepth {
@@ -124,9 +130,8 @@ impl Limit {
 
     /// Returns the reads a second that take so many tokens a second.
     fn reads_per_second(&self, record: &Record, tokens: f64) -> f64 {
-        let longest = record.meta.target.max_request_bytes;
         match self.0.bytes {
-            true => tokens / read_bytes(&Space::of(record), self.0, longest) as f64,
+            true => tokens / read_of(record, self.0) as f64,
             false => tokens,
         }
     }
@@ -149,6 +154,11 @@ impl Limit {
         let absent = Estimate::absent(format!(
             "{much} at full speed show no drop to a constant rate"
         ));
+        if all.len() < BATCHES_MIN {
+            return Estimate::inconclusive(format!(
+                "{much} came in the time that there was, which is too few to tell a constant rate"
+            ));
+        }
         let Some(seen) = constant(&all) else {
             return absent;
         };
@@ -231,7 +241,8 @@ impl Probe for Limit {
             return Ok(());
         }
         let all = batches(session.record(), self.0, BATCH);
-        let reads: f64 = all.len() as f64 * self.0.batch as f64;
+        let tokens: f64 = all.iter().map(|batch| batch.tokens).sum();
+        let reads = self.reads_per_second(session.record(), tokens);
         let seconds: f64 = all.iter().map(|batch| batch.seconds).sum();
         match constant(&all) {
             Some(_) => {
