@@ -5,6 +5,21 @@ use crate::robust::size::time;
 use fathom_base::Bytes;
 use fathom_block::{IoError, IoErrorKind};
 
+/// Says what a parameter needs that the budget of bytes does not cover. One that writes nothing waits for those before it.
+fn unreached(needs: u64, left: u64, allow: u64) -> String {
+    let allow = allow.div_ceil(1 << 20);
+    match needs {
+        0 => format!(
+            "comes after a parameter that the budget of bytes does not cover; allow at least {allow} MiB"
+        ),
+        _ => format!(
+            "needs about {} MiB and the budget of bytes leaves {} MiB for it; allow at least {allow} MiB",
+            needs.div_ceil(1 << 20),
+            left >> 20
+        ),
+    }
+}
+
 /// The reason for which a step, a parameter or a run ended early. `Stop::ends_run` tells which of them ends.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
@@ -33,10 +48,7 @@ pub enum Stop {
         left: u64,
     },
     /// The user's budget does not cover the parameter.
-    #[error(
-        "needs about {} MiB and the budget of bytes leaves {} MiB for it; allow at least {} MiB",
-        needs_bytes.div_ceil(1 << 20), left_bytes >> 20, allow_bytes.div_ceil(1 << 20)
-    )]
+    #[error("{}", unreached(*needs_bytes, *left_bytes, *allow_bytes))]
     Unreached {
         /// The bytes that it is expected to write.
         needs_bytes: u64,

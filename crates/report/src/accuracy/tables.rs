@@ -227,6 +227,7 @@ fn misses(answers: &[Answered<'_>]) -> String {
 
 fn promise(family: Family, all: &Tally) -> String {
     let kept = match all.keeps_promise(family) {
+        _ if family != Family::Noise && all.identifiable + all.identified == 0 => "Not tested",
         true => "Kept",
         false => "Not kept",
     };
