@@ -8,7 +8,7 @@ use crate::twin::direct;
 use crate::twin::figures::{Goal, Samples, What, apart, distance};
 use cobyla::{Func, RhoBeg, StopTols, minimize};
 use fathom_base::SpecError;
-use fathom_ssd::Spec;
+use fathom_ssd::{Geometry, Spec};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +23,9 @@ const STEP_FAST: f64 = 0.5;
 const STEP_LEAST: f64 = 0.003;
 /// How far a search may leave its start, as the logarithm of a factor.
 const REACH: f64 = 1.6;
+
+/// How much longer a program may be than a fill in order allows.
+const SLACK: f64 = 1.1;
 
 /// The steps to the times of single commands; those of a drive with a map in flash are shorter.
 const STEPS: usize = 3;
@@ -148,11 +151,25 @@ impl Fitting<'_> {
         }
     }
 
+    /// Returns the longest program, in nanoseconds, with which all dies together are as fast as a fill in order. Reads that wait
+    /// for collection would otherwise make it longer.
+    fn longest_program(&self, spec: &Spec) -> Option<f64> {
+        let bytes_per_second = self.goal(What::Fill)?;
+        let stations = f64::from(Geometry::new(spec).stations);
+        let page = spec.flash.clustered_page.0 as f64;
+        Some(SLACK * stations * page / bytes_per_second * 1e9)
+    }
+
     /// Searches the values of some knobs for those nearest to the goals.
     pub(super) fn search(&self, start: &Spec, knobs: &[Knob], views: &[View]) -> Spec {
+        let most = self.longest_program(start);
+        let most = |knob: &Knob| match knob {
+            Knob::Program => most.map_or(f64::MAX, f64::ln),
+            _ => f64::MAX,
+        };
         let (knobs, from): (Vec<Knob>, Vec<f64>) = knobs
             .iter()
-            .filter_map(|knob| Some((*knob, knob.get(start)?.ln())))
+            .filter_map(|knob| Some((*knob, knob.get(start)?.ln().min(most(knob)))))
             .unzip();
         if knobs.is_empty() || !self.has(views) {
             return start.clone();
@@ -165,8 +182,8 @@ impl Fitting<'_> {
             spec
         };
         // The library returns its last point, which need not be the best of a noisy function.
-        let first = self.distance(start, views);
-        let best = RefCell::new((first, start.clone()));
+        let first = drive(&from);
+        let best = RefCell::new((self.distance(&first, views), first));
         let cost = |x: &[f64], _: &mut ()| {
             let spec = drive(x);
             let cost = self.distance(&spec, views);
@@ -177,13 +194,14 @@ impl Fitting<'_> {
             // Zero would end the search by a division.
             cost + 1e-9
         };
-        let bounds: Vec<(f64, f64)> = from.iter().map(|x| (x - REACH, x + REACH)).collect();
+        let bound = |(x, knob): (&f64, &Knob)| (x - REACH, (x + REACH).min(most(knob)));
+        let bounds: Vec<(f64, f64)> = from.iter().zip(&knobs).map(bound).collect();
         let none: Vec<&dyn Func<()>> = Vec::new();
         let step = match knobs.contains(&Knob::FastProgram) {
             true => STEP_FAST,
             false => STEP,
         };
-        let most = EVALUATIONS * knobs.len() + EVALUATIONS_MORE;
+        let evaluations = EVALUATIONS * knobs.len() + EVALUATIONS_MORE;
         let tolerance = StopTols {
             xtol_abs: vec![STEP_LEAST; knobs.len()],
             ..StopTols::default()
@@ -194,7 +212,7 @@ impl Fitting<'_> {
             &bounds,
             &none,
             (),
-            most,
+            evaluations,
             RhoBeg::All(step),
             Some(tolerance),
         );
