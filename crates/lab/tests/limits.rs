@@ -6,6 +6,7 @@ use fathom_base::{Bytes, Dur, Rate};
 use fathom_block::layers::Limit;
 use fathom_lab::accuracy::{Outcome, Truth, score};
 use fathom_probe::{Level, Parameter, Verdict};
+use fathom_ssd::Spec;
 
 fn operations(per_second: u64, burst: Option<u64>) -> Limit {
     Limit {
@@ -13,6 +14,14 @@ fn operations(per_second: u64, burst: Option<u64>) -> Limit {
         operations_burst: burst,
         ..Limit::default()
     }
+}
+
+/// Returns a drive behind a limit, as far away as a volume of a cloud.
+fn behind(limit: &Limit) -> Spec {
+    let mut spec = preset("nvme");
+    spec.limit = Some(limit.clone());
+    spec.host.latency = Dur::us(200);
+    spec
 }
 
 #[test]
@@ -31,10 +40,7 @@ fn limits_without_a_burst_to_speak_of_are_found() {
     ];
     for seed in 0..cases(1, 10) {
         for (parameter, limit) in &planted {
-            let mut spec = preset("nvme");
-            spec.limit = Some(limit.clone());
-            // As far away as a volume of a cloud.
-            spec.host.latency = Dur::us(200);
+            let spec = behind(limit);
             let found = quick_answer(&spec, *parameter, seed);
             let truth = Truth::of(&spec, *parameter);
             assert_eq!(score(&truth, &found), Outcome::Extra, "{found:?}");
@@ -57,9 +63,7 @@ fn a_limit_of_operations_is_none_of_bytes_and_the_other_way_round() {
     ];
     for seed in 0..cases(1, 10) {
         for (parameter, limit) in &planted {
-            let mut spec = preset("nvme");
-            spec.limit = Some(limit.clone());
-            spec.host.latency = Dur::us(200);
+            let spec = behind(limit);
             let found = quick_answer(&spec, *parameter, seed);
             assert_eq!(found.verdict, Verdict::Absent, "{limit:?} {found:?}");
         }
@@ -77,9 +81,7 @@ fn a_rate_that_only_a_burst_gives_has_no_knee() {
 
 #[test]
 fn a_gate_that_lets_nothing_pass_ahead_of_fast_reads_looks_like_a_saturated_drive() {
-    let mut spec = preset("nvme");
-    spec.limit = Some(operations(20_000, Some(1)));
-    spec.host.latency = Dur::us(200);
+    let spec = behind(&operations(20_000, Some(1)));
     let found = quick_answer(&spec, Parameter::RateLimit, 1);
     assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
 }
