@@ -9,6 +9,7 @@ use fathom_model::{Model, find};
 use fathom_probe::run::{RunError, check, run, solve};
 use fathom_probe::{Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_run::{Precondition, prepare};
+use fathom_ssd::spec::{Drain, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 
 /// A drive of 21 dies with all of its map in memory, a buffer of 256 KiB and nothing that disturbs.
@@ -204,5 +205,24 @@ fn a_first_look_that_the_budget_cuts_short_costs_what_it_took() {
     for found in profile.parameters.values() {
         let said = &found.evidence.reason;
         assert!(said.contains("of 50.0 ms"), "{said}");
+    }
+}
+
+/// Reads after a write wait for its programs, which begin when nothing was written for a while.
+#[test]
+fn reads_tell_when_an_idle_drive_programs_what_was_written() {
+    let after = |delay| {
+        let mut spec = with("");
+        spec.write_buffer = Some(WriteBuffer {
+            drain: Drain::Idle,
+            idle_delay: delay,
+            ..WriteBuffer::new(WritePolicy::Fifo, Bytes::mib(1))
+        });
+        let found = quick_answer(&spec, Parameter::Stalls, 1);
+        found.evidence.figures["programmed_after_ns"]
+    };
+    for delay in [Dur::us(700), Dur::ms(12)] {
+        let (ns, least) = (after(delay), delay.0 as f64);
+        assert!((least - 1e5..least + 3e5).contains(&ns), "{ns} for {least}");
     }
 }

@@ -20,6 +20,9 @@ fn drive() -> Spec {
         ..fathom_ssd::spec::Mapping::new(fathom_ssd::spec::MappingKind::Page)
     };
     spec.read_buffer = None;
+    let buffer = spec.write_buffer.as_mut().unwrap();
+    buffer.drain = fathom_ssd::spec::Drain::Idle;
+    buffer.idle_delay = fathom_base::Dur::us(3100);
     spec.noise.background_interval = fathom_base::Dur::ZERO;
     spec.noise.background_duration = fathom_base::Dur::ZERO;
     spec
@@ -36,10 +39,11 @@ fn record(spec: &Spec, parameters: &[Parameter]) -> Record {
     run::run(&mut device, &config, None, &mut Unobserved).unwrap()
 }
 
-const ENOUGH: [Parameter; 3] = [
+const ENOUGH: [Parameter; 4] = [
     Parameter::Parallelism,
     Parameter::QueueKnee,
     Parameter::Flush,
+    Parameter::Stalls,
 ];
 
 fn near(found: u64, planted: u64, percent: f64) {
@@ -60,9 +64,12 @@ fn planted_times_are_found_and_the_drive_file_in_a_record_does_not_count() {
         spec.host.command_overhead.0,
         10.0,
     );
+    let delay = |spec: &Spec| spec.write_buffer.as_ref().unwrap().idle_delay.0;
+    near(delay(found), delay(&spec), 5.0);
     let dies = |spec: &Spec| u64::from(spec.flash.channels * spec.flash.dies_per_package);
     assert_eq!(dies(found), dies(&spec));
-    assert!(made.assumed.iter().any(|one| one.key == "host.protocol"));
+    let is_assumed = |key: &str| made.assumed.iter().any(|one| one.key == key);
+    assert!(is_assumed("host.protocol") && !is_assumed("write_buffer.idle_delay"));
     // A search is a function of the samples.
     record.meta.target.spec = Some("no drive file".to_owned());
     let again = twin(&record, &run::solve(&record), &|| false).unwrap();

@@ -29,6 +29,8 @@ pub enum Of {
     Time,
     /// Bytes per second.
     Rate,
+    /// A number.
+    Count,
 }
 
 /// A figure of the record beside that of the twin.
@@ -124,5 +126,6 @@ fn shown(of: Of, value: f64) -> String {
         Of::Time if value >= 1e6 => format!("{:.2} ms", value / 1e6),
         Of::Time => format!("{:.1} us", value / 1e3),
         Of::Rate => format!("{:.1} MB/s", value / 1e6),
+        Of::Count => format!("{value:.2}"),
     }
 }

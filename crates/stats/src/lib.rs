@@ -8,6 +8,7 @@
 //! | [`mod@onset`] | from which measurement on the values are larger: a change point |
 //! | [`mod@levels`] | the constant levels of a series: change points (PELT) |
 //! | [`mod@period`] | after how many values the same pattern comes again |
+//! | [`mod@excess`] | when events come together, beside others that come at any time |
 //! | [`isotonic`] | the ascending curve nearest to values |
 //! | [`teeth`] | at the multiples of which size the values differ: a comb |
 //! | [`multiples`] | which unit explains the times at the multiples of several sizes |
@@ -26,6 +27,7 @@
 //! the groups interleaved, not one after the other.
 
 pub mod batches;
+pub mod excess;
 pub mod isotonic;
 pub mod knee;
 pub mod law;

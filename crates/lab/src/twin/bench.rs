@@ -3,19 +3,19 @@
 //! Every candidate is measured with the same seed, so that two differ by their times and not by chance.
 
 mod merges;
+mod mixed;
 mod rig;
 mod singles;
 
-use super::figures::{SHARES, Samples, What, picked, rank};
+use super::figures::{Rounds, Samples, What};
 use super::seen::Seen;
 use super::series;
 use fathom_base::{Bytes, Dur, SpecError};
-use fathom_block::Op;
 use fathom_model::Model;
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::WhenFull;
-use rig::{Ask, Rig};
+use rig::Rig;
 use singles::singles;
 
 const SMALL: u64 = 4096;
@@ -34,13 +34,7 @@ const DEPTHS_MAX: usize = 8;
 /// The pause after which a drive has come to rest.
 const REST: Dur = Dur::ms(2000);
 
-/// A window of reads while something writes: its length, and the part at its head that is not counted.
-const WINDOW: Dur = Dur::ms(12_000);
-const HEAD: Dur = Dur::ms(1000);
-/// The reads in flight, the length of a write, and the interval between two, of the parameter `stalls`.
-const WINDOW_DEPTH: usize = 64;
-const WRITE: u64 = 64 << 10;
-const WRITES_APART: u64 = 3_906_250;
+/// The interval of reads in a window (parameter `stalls`).
 const APART: f64 = 4.0;
 const APART_MIN: f64 = 200_000.0;
 /// The pieces of a fill before those that are timed, and those.
@@ -76,6 +70,8 @@ pub(super) struct Bench {
     /// The interval of reads in a window, and the share of them that is kept as the slowest.
     apart: Dur,
     tail: f64,
+    /// Reads after a write.
+    after: Option<Rounds>,
 }
 
 impl Bench {
@@ -114,7 +110,13 @@ impl Bench {
             live: sparse.first().map_or(0, |sample| sample.x),
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
+            after: Rounds::of(seen),
         }
+    }
+
+    /// Returns how reads after a write are looked at.
+    pub(super) const fn rounds(&self) -> Option<&Rounds> {
+        self.after.as_ref()
     }
 
     /// Returns the bench with few depths, for the search.
@@ -238,65 +240,6 @@ impl Bench {
                 samples.entry((What::FastFill, 0)).or_default().push(rate);
             }
         }
-    }
-
-    /// Measures reads while something writes, beside a full fast cache that lets writes pass.
-    ///
-    /// # Errors
-    /// The drive cannot be built.
-    pub(super) fn mixed_native(&self, spec: &Spec) -> Result<Samples, SpecError> {
-        self.mixed(&native(spec))
-    }
-
-    /// Measures reads while something writes.
-    ///
-    /// # Errors
-    /// The drive cannot be built.
-    pub(super) fn mixed(&self, spec: &Spec) -> Result<Samples, SpecError> {
-        let mut rig = self.prepared(spec)?;
-        let reads = rig.places(SMALL, WINDOW.0 / self.apart.0);
-        let reads = (0..)
-            .zip(reads)
-            .map(|(i, ask)| ask.at(Dur(i * self.apart.0)));
-        let slots = (rig.span / WRITE).max(1);
-        let writes = (0..WINDOW.0 / WRITES_APART)
-            .map(|i| Ask::new(Op::Write, i % slots * WRITE, WRITE).at(Dur(i * WRITES_APART)));
-        let mut asks: Vec<Ask> = reads.chain(writes).collect();
-        asks.sort_by_key(Ask::due);
-        let served = rig.serve(&asks, WINDOW_DEPTH).into_iter();
-        let served = served.filter(|one| one.ask.is_read() && one.ask.due() >= HEAD);
-        let mut times: Vec<(f64, f64)> = served
-            .map(|one| {
-                (
-                    one.took(),
-                    (one.ask.due().0 % WRITES_APART) as f64 / WRITES_APART as f64,
-                )
-            })
-            .collect();
-        times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(self.slow(times))
-    }
-
-    /// Returns what is kept of reads, each with the phase when it was due; the fastest is the first.
-    fn slow(&self, mut times: Vec<(f64, f64)>) -> Samples {
-        let count = times.len();
-        let kept = ((count as f64 * self.tail).round() as usize).clamp(1, count.max(1));
-        let at = |rank: usize| times.get(count.checked_sub(rank + 1)?);
-        let shares = SHARES.iter().filter_map(|share| {
-            let (ns, _) = at(rank(*share, count))?;
-            Some(((What::Tail, *share), vec![*ns]))
-        });
-        let mut samples: Samples = shares.collect();
-        let picked = picked(kept, count).into_iter();
-        let phases = picked.filter_map(|rank| Some(at(rank)?.1)).collect();
-        samples.insert((What::TailPhase, 0), phases);
-        let slowest = times.split_off(count.saturating_sub(kept));
-        let middle = times.get(times.len() / 2).map(|(ns, _)| *ns);
-        let (slowest, phases): (Vec<f64>, Vec<f64>) = slowest.into_iter().unzip();
-        samples.insert((What::Typical, 0), middle.into_iter().collect());
-        samples.insert((What::Slowest, 0), slowest);
-        samples.insert((What::Phase, 0), phases);
-        samples
     }
 
     /// Measures random overwrites of a part of a candidate that holds nothing else, once its log blocks are in use.

@@ -1,5 +1,6 @@
 //! The figures that a twin is fitted to: quantiles of latencies, and rates, of a record or of a bench.
 
+mod after;
 mod limits;
 mod sources;
 mod tail;
@@ -13,6 +14,7 @@ use fathom_stats::location::quantile;
 use limits::Limits;
 use sources::SOURCES;
 
+pub(super) use after::{Rounds, programmed};
 pub(super) use tail::{SHARES, picked, rank};
 pub(super) use what::{Samples, What};
 
@@ -42,7 +44,11 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     let knee = knee.last().map(|sample| sample.x);
     let cache = seen.value(Parameter::FastCache).and_then(Value::bytes);
     tail::add(seen, &limits, &mut all);
-    let sources = SOURCES.iter().filter(|source| source.what != What::Tail);
+    after::add(seen, &limits, &mut all);
+    let apart = [What::Tail, What::After, What::AfterCount];
+    let sources = SOURCES
+        .iter()
+        .filter(|source| !apart.contains(&source.what));
     for source in sources {
         for sample in seen.series(source.parameter, source.series) {
             let other = source.what == What::Knee && Some(sample.x) != knee;
@@ -147,15 +153,17 @@ impl Goal {
             What::Tail => format!("{words} {}", tail::TOTAL / self.x.max(1)),
             _ => words.to_owned(),
         };
-        if !self.what.is_rate() {
+        let of = match self.what {
+            What::AfterCount => Of::Count,
+            what if what.is_rate() => Of::Rate,
+            _ => Of::Time,
+        };
+        if of == Of::Time {
             name.push_str(&format!(", p{}", self.percent));
         }
         Figure {
             name,
-            of: match self.what.is_rate() {
-                true => Of::Rate,
-                false => Of::Time,
-            },
+            of,
             record: self.value,
             twin: self.met_by(samples),
         }

@@ -19,6 +19,7 @@ pub(super) const FUA: Series = Series::new("fua");
 pub(super) const TYPICAL_WRITING: Series = Series::new("typical_writing");
 pub(super) const SLOWEST_WRITING: Series = Series::new("slowest_writing");
 pub(super) const TAIL_WRITING: Series = Series::new("tail_writing");
+pub(super) const AFTER_WRITE: Series = Series::new("after_write");
 pub(super) const AFTER_SHORT: Series = Series::new("after_1_s");
 pub(super) const SPARSE: Series = Series::new("overwrite_few");
 pub(super) const IN_ORDER: Series = Series::new("overwrite_order");

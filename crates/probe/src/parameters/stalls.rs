@@ -1,10 +1,12 @@
 //! Stalls: how often and how long requests wait for the drive's own work.
 
+mod after;
 mod measure;
 mod robust;
 
 use crate::about::{Figure, Mark, Measure, X};
 use crate::{About, Unit};
+use after::AFTER_WRITE;
 use measure::{SLOWEST, SLOWEST_WRITING, TYPICAL, TYPICAL_WRITING};
 
 pub(crate) const ABOUT: About = About {
@@ -45,6 +47,16 @@ const FIGURES: &[Figure] = &[
                 (TYPICAL_WRITING, "The median read of a window"),
                 (SLOWEST_WRITING, "The slowest reads of it"),
             ],
+        )
+    },
+    Figure {
+        measure: Measure::Latency,
+        x: X::Elapsed,
+        mark: Mark::Nothing,
+        ..Figure::latency(
+            "Slow reads after a write of 256 KiB",
+            "Look for points close together: then the drive programs what it had in memory.",
+            &[(AFTER_WRITE, "A slow read")],
         )
     },
 ];

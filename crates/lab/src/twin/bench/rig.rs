@@ -86,6 +86,10 @@ impl Rig {
         }
     }
 
+    pub(in crate::twin) fn now(&self) -> Time {
+        self.drive.now()
+    }
+
     pub(in crate::twin) fn below(&mut self, n: u64) -> u64 {
         self.rng.below(n.max(1))
     }

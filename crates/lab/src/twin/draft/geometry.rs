@@ -217,8 +217,9 @@ const DEEP: f64 = 12.0;
 fn busy(seen: &Seen<'_>) -> Option<f64> {
     let peak = seen.figure(Parameter::QueueKnee, "iops")?;
     let flash = seen.figure(Parameter::Parallelism, "flash_ns")?;
-    let small = 4096.0 * peak;
+    let small = SMALL * peak;
     let link = link(seen).unwrap_or(f64::MAX);
+    let flash = flash + transfer(seen, link).clamp(0.0, flash);
     let host = seen
         .figure(Parameter::Parallelism, "host_ns")
         .unwrap_or(0.0);
@@ -229,6 +230,19 @@ fn busy(seen: &Seen<'_>) -> Option<f64> {
     let deep = f64::from(seen.record.meta.target.queue_depth.min(1024)) >= DEEP * busy;
     let limits = small < FLASH_LIMITS * link && peak * each < FLASH_LIMITS * 1e9;
     (deep && limits).then_some(busy)
+}
+
+/// The reads whose rate the queue knee has, in bytes.
+const SMALL: f64 = 4096.0;
+
+/// Returns how much longer the flash is busy with one of those reads than with a read of one logical block, of which pairs tell
+/// the time: a die keeps its data until the bus has taken it.
+fn transfer(seen: &Seen<'_>, link: f64) -> f64 {
+    let block = f64::from(seen.record.meta.target.logical_block_bytes);
+    let small = seen.median(Parameter::Stalls, series::ALONE);
+    let one = seen.median(Parameter::Parallelism, series::SOLO);
+    let longer = small.zip(one).map_or(0.0, |(small, one)| small - one);
+    longer - (SMALL - block).max(0.0) / link * 1e9
 }
 
 /// Returns the whole number in an interval that is divisible by the largest power of two; the nearest one if there is none.

@@ -2,6 +2,7 @@
 
 use super::parts::{Assumptions, dur};
 use super::times::Times;
+use crate::twin::figures::programmed;
 use crate::twin::seen::Seen;
 use crate::twin::series;
 use fathom_base::{Bytes, Dur};
@@ -61,11 +62,17 @@ pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option
             WritePolicy::Lru
         }
     };
-    let why = "when an idle drive empties its buffer does not show";
-    assumed.add("write_buffer.idle_delay", IDLE_DELAY, why);
+    let idle_delay = match programmed(seen) {
+        Some(ns) => dur(ns),
+        None => {
+            let why = "when an idle drive empties its buffer does not show";
+            assumed.add("write_buffer.idle_delay", IDLE_DELAY, why);
+            IDLE_DELAY
+        }
+    };
     Some(WriteBuffer {
         drain: Drain::Idle,
-        idle_delay: IDLE_DELAY,
+        idle_delay,
         battery: !volatile,
         ..WriteBuffer::new(policy, capacity)
     })

@@ -16,6 +16,8 @@ pub(super) struct Limits {
     bytes: Option<f64>,
     /// Whether the reads and writes of the windows stay below the limits, and below what the drive writes.
     slow: bool,
+    /// Whether reads one after another stay below the limits.
+    lone: bool,
 }
 
 /// The share of a limit from which on a loop may be held back, and how often the limit a rate must be to be free of it.
@@ -46,13 +48,20 @@ impl Limits {
         let fills: Vec<f64> = fills
             .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
             .collect();
+        let lone = 1e9 / alone.unwrap_or(1e9).max(1.0);
         Self {
+            lone: below(per_second, lone) && below(bytes, SMALL as f64 * lone),
             per_second,
             bytes,
             slow: below(per_second, reads + WRITES)
                 && below(bytes, SMALL as f64 * reads + WRITTEN)
                 && median(&fills).is_none_or(|fill| WRITTEN < BUSY * fill),
         }
+    }
+
+    /// Returns true if reads one after another stay below all limits.
+    pub(super) const fn let_lone_pass(&self) -> bool {
+        self.lone
     }
 
     /// Returns true if a limit or an overload shows in a sample.

@@ -126,6 +126,20 @@ pub(super) const SOURCES: &[Source] = &[
         3.0,
     ),
     of(
+        What::After,
+        Parameter::Stalls,
+        series::AFTER_WRITE,
+        &[50, 90],
+        3.0,
+    ),
+    of(
+        What::AfterCount,
+        Parameter::Stalls,
+        series::AFTER_WRITE,
+        MIDDLE,
+        0.5,
+    ),
+    of(
         What::Random,
         Parameter::OverProvisioning,
         series::SPARSE,

@@ -41,6 +41,12 @@ pub(in crate::twin) enum What {
     Tail,
     /// When slow ones were due after the last write, as a share of the time between two writes. It is no figure.
     TailPhase,
+    /// Slow reads while nothing else goes on, after a write: their times, and how many there are of one write, with a tenth
+    /// more.
+    After,
+    AfterCount,
+    /// When they began after the write, in nanoseconds. It is no figure.
+    AfterAt,
     /// When the slowest ones were due after the last write, as a share of the time between two writes. It is no figure.
     Phase,
 }
@@ -79,7 +85,14 @@ impl What {
     pub(in crate::twin) const fn mixed(self) -> bool {
         matches!(
             self,
-            What::Typical | What::Slowest | What::Phase | What::Tail | What::TailPhase
+            What::Typical
+                | What::Slowest
+                | What::Phase
+                | What::Tail
+                | What::TailPhase
+                | What::After
+                | What::AfterCount
+                | What::AfterAt
         )
     }
 
@@ -107,6 +120,9 @@ impl What {
             What::Tail => "during writes, exceeded by one in",
             What::TailPhase => "when slow ones were due",
             What::Phase => "when they were due",
+            What::After => "slow read after a write",
+            What::AfterCount => "slow reads after a write",
+            What::AfterAt => "when they began",
         }
     }
 }

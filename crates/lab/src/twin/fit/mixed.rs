@@ -1,7 +1,8 @@
 //! What reads do while something writes: the order of reads and programs, and the delay of an idle write buffer.
 
 use super::knob::{Knob, suspend};
-use super::search::{Fitting, MIXED, MIXED_NATIVE, View, WRITES};
+use super::search::{Fitting, MIXED, MIXED_NATIVE, Measure, View, WRITES};
+use crate::twin::bench::Bench;
 use crate::twin::draft::dur;
 use fathom_base::Dur;
 use fathom_ssd::Spec;
@@ -13,21 +14,24 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
         return Some(spec.clone());
     }
     // Whether a fast cache had room when the probe read and wrote together does not show: the state that fits better counts.
-    let states: &[View] = match spec.fast_cache {
-        Some(_) => &[MIXED, MIXED_NATIVE],
-        None => &[MIXED],
+    let states: &[(View, Measure)] = match spec.fast_cache {
+        Some(_) => &[(MIXED, Bench::after), (MIXED_NATIVE, Bench::after_native)],
+        None => &[(MIXED, Bench::after)],
     };
     let states = states.iter();
     let tried = states.flat_map(|state| orders(spec).into_iter().map(|spec| (*state, spec)));
     let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
-    let stage = |state| Stage {
+    let stage = |(state, after)| Stage {
         fitting,
         state,
+        after,
         hidden,
     };
     let coarse = fitting.ranked(tried.collect(), |(state, spec)| {
         let stage = stage(state);
-        let mut spec = stage.delayed(&spec, &DELAYS);
+        let mut spec = stage
+            .due(&spec)
+            .unwrap_or_else(|| stage.delayed(&spec, &DELAYS));
         if hidden {
             spec = stage.program(&spec);
         }
@@ -36,7 +40,10 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
     let few = coarse.into_iter().take(FEW).collect();
     fitting.best(few, |(state, spec)| {
         let stage = stage(state);
-        let spec = stage.timed(&stage.delayed(&spec, &finer()));
+        let spec = stage
+            .due(&spec)
+            .unwrap_or_else(|| stage.delayed(&spec, &finer()));
+        let spec = stage.timed(&spec);
         (stage.cost(&spec), spec)
     })
 }
@@ -48,6 +55,7 @@ const FEW: usize = 3;
 struct Stage<'a> {
     fitting: &'a Fitting<'a>,
     state: View,
+    after: Measure,
     /// No flush and no write waits for a program.
     hidden: bool,
 }
@@ -77,6 +85,25 @@ impl Stage<'_> {
             true => self.fitting.distance(spec, &[WRITES, self.state]),
             false => self.fitting.distance(spec, &[self.state]),
         }
+    }
+
+    /// Returns a drive whose idle write buffer is programmed when that of the record was, if reads after a write tell it.
+    fn due(&self, spec: &Spec) -> Option<Spec> {
+        let goal = self.fitting.programmed(self.fitting.recorded)?;
+        let delayed = |delay: f64| {
+            let mut spec = spec.clone();
+            spec.write_buffer.as_mut()?.idle_delay = dur(delay);
+            Some(spec)
+        };
+        let mut delay = goal;
+        for _ in 0..DELAY_STEPS {
+            let samples = (self.after)(self.fitting.bench, &delayed(delay)?).ok()?;
+            let Some(met) = self.fitting.programmed(&samples) else {
+                break;
+            };
+            delay = (delay + goal - met).max(0.0);
+        }
+        delayed(delay)
     }
 
     /// Returns a drive with the best of several delays of an idle write buffer and its own.
@@ -121,6 +148,8 @@ fn finer() -> Vec<Dur> {
 const DELAYS_FINER: i32 = 18;
 const DELAY_LEAST: f64 = 100_000.0;
 const DELAY_STEP: f64 = 1.235;
+/// The steps to the delay with which reads after a write are slow when those of the record were.
+const DELAY_STEPS: usize = 2;
 /// The times of a suspension that are tried first, in nanoseconds, and the delays of an idle write buffer.
 const SUSPENDS: [f64; 2] = [8_000.0, 22_000.0];
 const DELAYS: [Dur; 4] = [Dur::us(200), Dur::us(600), Dur::us(1800), Dur::ms(8)];

@@ -31,7 +31,7 @@ const SLACK: f64 = 1.1;
 const STEPS: usize = 3;
 const STEPS_MAPPED: usize = 6;
 
-type Measure = fn(&Bench, &Spec) -> Result<Samples, SpecError>;
+pub(super) type Measure = fn(&Bench, &Spec) -> Result<Samples, SpecError>;
 
 /// A measurement, and which of its figures count.
 #[derive(Clone, Copy)]
@@ -119,6 +119,12 @@ impl Fitting<'_> {
     pub(super) fn goal(&self, what: What) -> Option<f64> {
         let goal = self.goals.iter().find(|goal| goal.what == what)?;
         Some(goal.value)
+    }
+
+    /// Returns when a drive begins to program what was written, in nanoseconds after the write, if reads show it.
+    pub(super) fn programmed(&self, samples: &Samples) -> Option<f64> {
+        let began = samples.get(&(What::AfterAt, 0))?;
+        Some(self.bench.rounds()?.together(began)?.from)
     }
 
     /// Returns true if the record has figures of some views.

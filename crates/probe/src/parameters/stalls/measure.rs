@@ -52,10 +52,11 @@ const TAIL_KEPT: usize = 48;
 const WRITE: u64 = 64 << 10;
 const WRITES_PER_SECOND: u64 = 16 << 20;
 
-/// The typical read, and the latency from which one counts as stalled, in nanoseconds.
+/// The typical read, and the latencies from which one is slow and from which it counts as stalled, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Levels {
     pub(super) typical: f64,
+    pub(super) slow: f64,
     pub(super) stalled: f64,
 }
 

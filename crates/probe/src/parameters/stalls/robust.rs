@@ -9,8 +9,9 @@
 //! the next ones ask for half of what was answered.
 //!
 //! A second part writes at a steady rate, so that stalls by bytes written (collection, merges, folding) can be distinguished from those
-//! that come by themselves.
+//! that come by themselves. A third part writes and then only reads, to see when the drive programs what its memory holds.
 
+use super::after::{Rounds, after, programmed_ns};
 use super::measure::{
     ALONE, ALONE_STEP, Lengths, Levels, PARAMETER, SLOWEST, SLOWEST_WRITING, TIMER, TIMER_STEP,
     TYPICAL, TYPICAL_WRITING, alone, behind_of, name, timer, window,
@@ -25,6 +26,9 @@ use fathom_stats::location::{mad, median, median_interval};
 /// A stalled read takes at least so many times the median, and lies so many robust standard deviations above it.
 const TIMES: f64 = 3.0;
 const DEVIATIONS: f64 = 8.0;
+/// The same of a read that waits for a program.
+const SLOW_TIMES: f64 = 1.1;
+const SLOW_DEVIATIONS: f64 = 4.0;
 /// The median absolute deviation of a normal distribution, as a share of its standard deviation.
 const MAD_OF_NORMAL: f64 = 0.6745;
 /// The stalls below which there is no typical one.
@@ -43,9 +47,11 @@ fn levels(record: &Record) -> Option<Levels> {
     let typical = median(&alone)?.max(1.0);
     let logs: Vec<f64> = alone.iter().map(|ns| ns.max(1.0).ln()).collect();
     let deviation = mad(&logs)? / MAD_OF_NORMAL;
+    let from = |times: f64, deviations: f64| typical * times.max((deviations * deviation).exp());
     Some(Levels {
         typical,
-        stalled: typical * TIMES.max((DEVIATIONS * deviation).exp()),
+        slow: from(SLOW_TIMES, SLOW_DEVIATIONS),
+        stalled: from(TIMES, DEVIATIONS),
     })
 }
 
@@ -176,7 +182,7 @@ fn percent(seen: &Seen) -> f64 {
 
 impl Probe for Stalls {
     fn bound(&self, space: &Space) -> u64 {
-        Lengths::of(space).bound()
+        Lengths::of(space).bound() + Rounds::of(space).bytes(space)
     }
 
     fn reach(&self, space: &Space) -> u64 {
@@ -200,6 +206,9 @@ impl Probe for Stalls {
         for number in 0..lengths.writing {
             window(session, levels, true, number)?;
         }
+        for number in 0..Rounds::of(&session.space()).steps {
+            after(session, levels.slow, number)?;
+        }
         Ok(())
     }
 
@@ -211,9 +220,13 @@ impl Probe for Stalls {
         let quiet = seen(record, levels, lengths.quiet, false);
         let writing = seen(record, levels, lengths.writing, true);
         let host = host_share(record, levels);
-        answer(&quiet, &writing, levels, host, lengths)
+        let answer = answer(&quiet, &writing, levels, host, lengths)
             .figure("typical_ns", levels.typical)
-            .figure("reads", quiet.reads as f64)
+            .figure("reads", quiet.reads as f64);
+        match programmed_ns(record) {
+            Some(ns) => answer.figure("programmed_after_ns", ns),
+            None => answer,
+        }
     }
 }
 
@@ -225,6 +238,7 @@ mod tests {
 
     const LEVELS: Levels = Levels {
         typical: 80_000.0,
+        slow: 90_000.0,
         stalled: 240_000.0,
     };
 
