@@ -26,7 +26,8 @@ pub struct Place {
 }
 
 impl Place {
-    pub(super) fn new(name: impl Into<String>, text: &str) -> Self {
+    /// Creates one.
+    pub fn new(name: impl Into<String>, text: &str) -> Self {
         Self {
             name: name.into(),
             text: text.to_owned(),

@@ -20,13 +20,12 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
     let states = states.iter();
     let tried = states.flat_map(|state| orders(spec).into_iter().map(|spec| (*state, spec)));
     let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
-    let stage = |state| Stage {
-        fitting,
-        state,
-        hidden,
-    };
-    let coarse = fitting.ranked(tried.collect(), |(state, spec)| {
-        let stage = stage(state);
+    let coarse = fitting.ranked(tried.collect(), |fitting, (state, spec)| {
+        let stage = Stage {
+            fitting,
+            state,
+            hidden,
+        };
         let mut spec = stage.delayed(&spec, &DELAYS);
         if hidden {
             spec = stage.program(&spec);
@@ -34,8 +33,12 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
         (stage.cost(&spec), (state, spec))
     });
     let few = coarse.into_iter().take(FEW).collect();
-    fitting.best(few, |(state, spec)| {
-        let stage = stage(state);
+    fitting.best(few, |fitting, (state, spec)| {
+        let stage = Stage {
+            fitting,
+            state,
+            hidden,
+        };
         let spec = stage.timed(&stage.delayed(&spec, &finer()));
         (stage.cost(&spec), spec)
     })
@@ -45,14 +48,14 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
 const FEW: usize = 3;
 
 /// A fit in one state of the drive.
-struct Stage<'a> {
-    fitting: &'a Fitting<'a>,
+struct Stage<'a, 'b> {
+    fitting: &'a Fitting<'b>,
     state: View,
     /// No flush and no write waits for a program.
     hidden: bool,
 }
 
-impl Stage<'_> {
+impl Stage<'_, '_> {
     /// Fits the times that remain open.
     fn timed(&self, spec: &Spec) -> Spec {
         let suspends = spec.flash.arbitration == Arbitration::Suspend;
@@ -90,7 +93,7 @@ impl Stage<'_> {
             spec
         });
         let all = std::iter::once(spec.clone()).chain(others).collect();
-        let cost = |spec: Spec| (self.fitting.distance(&spec, &[self.state]), spec);
+        let cost = |part: &Fitting<'_>, spec: Spec| (part.distance(&spec, &[self.state]), spec);
         let best = self.fitting.best(all, cost);
         best.unwrap_or_else(|| spec.clone())
     }
