@@ -99,7 +99,7 @@ pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
             other(path).map_or(Ok(()), Err)?;
         }
         TargetName::Real(path) if path.is_file() => other(path).map_or(Ok(()), Err)?,
-        TargetName::Real(_) | TargetName::Preset(_) => {}
+        TargetName::Real(_) | TargetName::Preset(_) | TargetName::Held(_) => {}
     }
     Ok(name)
 }

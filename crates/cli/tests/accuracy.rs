@@ -111,6 +111,60 @@ fn a_drive_alone_is_shown_with_its_answers() {
     }
 }
 
+/// No table without rows, and no option without effect.
+#[test]
+fn a_campaign_that_measures_nothing_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |args: &[&str]| {
+        let out = fathom(dir.path())
+            .arg("accuracy")
+            .args(args)
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(2), "{args:?}");
+        assert!(out.stdout.is_empty(), "{args:?}");
+        let said = String::from_utf8(out.stderr).unwrap();
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = refused(&["--method", "snia-pts", "--only", "trim"]);
+    assert!(said.contains("snia-pts") && said.contains("trim"), "{said}");
+    let only = said.split("--only ").nth(1).unwrap();
+    let answers: Vec<&str> = only.split([',', ' ']).collect();
+    assert!(!answers.contains(&"trim"), "{said}");
+    let said = refused(&["--method", "cliff-70"]);
+    assert!(
+        said.contains("`wide`") && said.contains("fast_cache"),
+        "{said}"
+    );
+    let said = refused(&["--thin", "16", "--only", "prefetch", "--drives", "1"]);
+    assert!(
+        said.contains("--thin 16") && said.contains("both"),
+        "{said}"
+    );
+}
+
+#[test]
+fn noise_is_shown_in_words_with_the_command_that_probes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = fathom(dir.path())
+        .args([
+            "accuracy", "--family", "noise", "--seed", "3", "--show", "1",
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        !text.contains('{') && !text.contains("NoiseTarget"),
+        "{text}"
+    );
+    let line = text
+        .lines()
+        .find(|l| l.contains("fathom accuracy --family noise --seed 3 --drive 1"));
+    assert!(line.is_some(), "{text}");
+    let mut lines = text.lines().filter(|line| !line.is_empty());
+    assert!(lines.all(|line| line.starts_with('#')), "{text}");
+}
+
 #[test]
 fn a_shown_drive_answers_as_it_did_in_the_campaign() {
     let dir = tempfile::tempdir().unwrap();

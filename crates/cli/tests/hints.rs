@@ -206,6 +206,13 @@ fn what_is_wrong_is_told_in_plain_words() {
             ["`quantum` is integer `-1`", "from 0 to 4294967295"],
         ),
         (
+            "--size 1000000007B",
+            [
+                "`--size 1000000007B`: the capacity of this drive is a positive multiple of",
+                "choose another `--size`",
+            ],
+        ),
+        (
             "--size 1EiB",
             ["`1EiB` is not a length", "the units are B, KiB, MiB"],
         ),

@@ -1,8 +1,10 @@
 //! Tests `fathom twin`: what it writes, what it refuses, and that a run serves as a drive.
 
-use crate::common::{fathom, quick_run, schema};
+use crate::common::{fathom, quick_run, root, schema};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 /// Probes what a twin needs at least: reads, flushes, and reads during writes.
 fn measured(dir: &Path) {
@@ -75,6 +77,13 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
     .unwrap();
     let (_, said) = run("a");
     assert!(said.contains("made now"), "{said}");
+    // Written in its place, it is the kept one.
+    let out = fathom(dir)
+        .args(["twin", "a", "--out", "a/twin.toml"])
+        .output()
+        .unwrap();
+    assert!(out.status.success());
+    assert_eq!(fs::read_to_string(dir.join("a/twin.toml")).unwrap(), kept);
     // An edited one is neither used nor lost.
     let edited = kept.replacen("queue_depth", " queue_depth", 1);
     fs::write(dir.join("a/twin.toml"), &edited).unwrap();
@@ -87,6 +96,51 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
         "{said}"
     );
     assert_eq!(fs::read_to_string(dir.join("a/twin.toml")).unwrap(), edited);
+}
+
+/// Where the twin cannot be kept, it is made in memory. Root may write anywhere, so the command runs as nobody.
+#[test]
+fn a_run_that_cannot_be_written_serves_as_a_drive_and_a_job_of_its_size_fits() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let args = "probe model:nvme --quiet --level quick --only parallelism,flush --out a";
+    let made = fathom(dir).args(args.split(' ')).assert();
+    made.success();
+    let text = fs::read_to_string(dir.join("a/profile.toml")).unwrap();
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("capacity_bytes"))
+        .unwrap();
+    let whole = line.split(' ').next_back().unwrap();
+    let job = format!("[j]\nrw=randread\nbs=4k\nsize={whole}\nnumber_ios=200\n");
+    fs::write(dir.join("j.fio"), job).unwrap();
+    for (path, mode) in [(dir.to_owned(), 0o755), (dir.join("a"), 0o555)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let mut command = match root() {
+        false => fathom(dir),
+        true if Command::new("setpriv").arg("--version").output().is_err() => {
+            eprintln!("skipped: running as root, and setpriv is not there to run as somebody else");
+            return;
+        }
+        true => {
+            let program = dir.join("fathom");
+            fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            command.arg(program).current_dir(dir);
+            assert_cmd::Command::from_std(command)
+        }
+    };
+    let out = command
+        .args(["run", "j.fio", "--on", "a"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(out.status.success(), "{said}");
+    assert_eq!(said.matches("made now and not kept").count(), 1, "{said}");
+    assert!(said.contains("ermission denied"), "{said}");
+    assert!(!dir.join("a/twin.toml").exists());
 }
 
 #[test]
@@ -129,4 +183,19 @@ fn what_cannot_have_a_twin_is_said_with_what_to_do() {
     assert!(!dir.join("x.toml").exists());
     let said = failed(dir, &["twin", "nothing"]);
     assert!(said.contains("nothing"), "{said}");
+    let said = failed(dir, &["twin", "model:nvme"]);
+    assert!(said.contains("fathom probe model:nvme --out DIR"), "{said}");
+    // A place that cannot be is told before the record is looked at, which here says too little.
+    let said = failed(dir, &["twin", "little", "--out", "away/x.toml"]);
+    assert!(
+        said.contains("away") && !said.contains("parallelism"),
+        "{said}"
+    );
+    let before = fs::read(dir.join("little/profile.toml")).unwrap();
+    let said = failed(dir, &["twin", "little", "--out", "little/profile.toml"]);
+    assert!(said.contains("a file of a stored run"), "{said}");
+    assert_eq!(fs::read(dir.join("little/profile.toml")).unwrap(), before);
+    let args = ["run", "generate:uniform", "--on", "little/record.parquet"];
+    let said = failed(dir, &args);
+    assert!(said.contains("`--on little` plays on the twin"), "{said}");
 }

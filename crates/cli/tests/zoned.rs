@@ -84,7 +84,22 @@ fn a_zoned_drive_is_filled_for_reads() {
 fn what_stands_above_a_drive_refuses_zones() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "w.fio", JOB);
-    let refused: [(&str, &[&str]); 6] = [
+    let refused: [(&str, &[&str]); 9] = [
+        (
+            "run w.fio --on model:zns --sched mq-deadline",
+            &[
+                "block layer: `drive` is zns, a zoned drive",
+                "The kernel's `mq-deadline`",
+            ],
+        ),
+        (
+            "run w.fio --on model:zns --split nopas",
+            &["block layer: `drive` is zns", "`--split`"],
+        ),
+        (
+            "run w.fio --on model:zns --precondition random:0.1",
+            &["writes at any place", "`--precondition filled`"],
+        ),
         (
             "run w.fio --on model:zns --sched noop",
             &["`drive` is zns", "no write pointers", "`--sched none`"],

@@ -97,9 +97,16 @@ pub(crate) fn config_help(error: &BadValue) -> String {
             .into();
     }
     if error.key == "drive" {
-        return "run it without a block layer (`--sched none`) and without a platform: leave `--split`, `--ab` and `--platform` \
-                out (in a study, `queue` and `platform`); or take another drive"
-            .into();
+        let kernel = match error.part == "block layer" {
+            true => {
+                ". The kernel's `mq-deadline` keeps the writes of a zone in order, the one here does not"
+            }
+            false => "",
+        };
+        return format!(
+            "run it without a block layer (`--sched none`) and without a platform: leave `--split`, `--ab` and `--platform` out \
+             (in a study, `queue` and `platform`); or take another drive{kernel}"
+        );
     }
     match SCHEDULERS.iter().any(|named| named.name == error.part) {
         true => format!("`fathom explain {}` says what it takes", error.part),

@@ -2,7 +2,7 @@
 
 use fathom_lab::store::{
     PROFILE_FILE, RECORD_FILE, REPORT_FILE, SUMS_FILE, SetKind, Staging, StoreError, check_output,
-    encode_record, load_profile, load_record, save_record, save_run,
+    encode_profile, encode_record, load_profile, load_record, save_record, save_run,
 };
 use fathom_probe::profile::{Estimate, Evidence};
 use fathom_probe::record::{Target, Timed};
@@ -332,6 +332,72 @@ fn a_broken_profile_is_named_by_line() {
         matches!(error, StoreError::Profile { line: Some(2), .. }),
         "{error:?}"
     );
+}
+
+/// An edited profile: the line and the key are those of what was edited, and the number is shown as it was written.
+#[test]
+fn an_edited_answer_is_named_with_its_key_and_number() {
+    let answers = [(
+        Parameter::Parallelism,
+        Estimate::identified(Value::Count(8), "").between(Value::Count(7), Value::Count(9)),
+    )];
+    let profile = Profile {
+        parameters: answers.into(),
+        ..profile()
+    };
+    let text = encode_profile(&profile).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join(PROFILE_FILE);
+    let line = |key: &str| {
+        let head = text.find(&format!("\n{key} = ")).unwrap() + 1;
+        text[..head].matches('\n').count() + 1
+    };
+    for (key, was, edited, words) in [
+        (
+            "value",
+            "8",
+            "-5.0",
+            "`value`: `-5.0` is no whole number of at least 0",
+        ),
+        ("value", "8", "-5", "`value`: `-5` is no whole number"),
+        ("value", "8", "true", "`value`: it takes a number or a word"),
+        (
+            "value",
+            "8",
+            "80",
+            "`value`: `80` is outside of its interval, which ends at 9",
+        ),
+        (
+            "value",
+            "8",
+            "5",
+            "`value`: `5` is outside of its interval, which begins at 7",
+        ),
+        (
+            "low",
+            "7",
+            "12",
+            "`low`: `12` begins an interval that ends at 9",
+        ),
+    ] {
+        let broken = text.replacen(
+            &format!("\n{key} = {was}\n"),
+            &format!("\n{key} = {edited}\n"),
+            1,
+        );
+        assert_ne!(broken, text);
+        fs::write(&place, broken).unwrap();
+        let error = load_profile(dir.path()).unwrap_err();
+        let StoreError::Profile {
+            line: at, detail, ..
+        } = &error
+        else {
+            panic!("{error:?}");
+        };
+        assert!(detail.contains(words), "{detail}");
+        assert_eq!(*at, Some(line(key)), "{detail}");
+        assert!(error.help().contains("fathom solve"), "{}", error.help());
+    }
 }
 
 #[test]

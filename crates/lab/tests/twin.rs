@@ -1,11 +1,20 @@
 //! Twins of modelled drives: planted times are found, the drive file in a record is not looked at, and a record that says
 //! too little is refused.
 
-use fathom_lab::twin::{TwinError, twin};
+use fathom_lab::twin::{TwinError, Watcher, twin};
 use fathom_model::Model;
 use fathom_probe::run::{self, RunConfig};
 use fathom_probe::{Level, Method, Parameter, Record, Unobserved};
 use fathom_ssd::Spec;
+
+/// A watcher that interrupts, or not.
+struct Watched(bool);
+
+impl Watcher for Watched {
+    fn interrupted(&self) -> bool {
+        self.0
+    }
+}
 
 fn drive() -> Spec {
     let text = include_str!("../../../examples/drive.toml");
@@ -56,7 +65,7 @@ fn near(found: u64, planted: u64, percent: f64) {
 fn planted_times_are_found_and_the_drive_file_in_a_record_does_not_count() {
     let spec = drive();
     let mut record = record(&spec, &ENOUGH);
-    let made = twin(&record, &run::solve(&record), &|| false).unwrap();
+    let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
     let found = &made.spec;
     near(found.flash.read.0, spec.flash.read.0, 5.0);
     near(
@@ -72,16 +81,16 @@ fn planted_times_are_found_and_the_drive_file_in_a_record_does_not_count() {
     assert!(is_assumed("host.protocol") && !is_assumed("write_buffer.idle_delay"));
     // A search is a function of the samples.
     record.meta.target.spec = Some("no drive file".to_owned());
-    let again = twin(&record, &run::solve(&record), &|| false).unwrap();
+    let again = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
     assert_eq!(made, again);
-    let ended = twin(&record, &run::solve(&record), &|| true).unwrap_err();
+    let ended = twin(&record, &run::solve(&record), &Watched(true)).unwrap_err();
     assert!(matches!(ended, TwinError::Interrupted));
 }
 
 #[test]
 fn a_record_that_cannot_be_fitted_is_refused() {
     let whole = record(&drive(), &[Parameter::Flush]);
-    let of = |record: &Record| twin(record, &run::solve(record), &|| false).unwrap_err();
+    let of = |record: &Record| twin(record, &run::solve(record), &Watched(false)).unwrap_err();
     assert!(matches!(of(&whole), TwinError::Little { .. }));
     let mut other = whole.clone();
     other.meta.complete = false;

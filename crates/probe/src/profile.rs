@@ -93,17 +93,45 @@ impl TryFrom<Read> for Estimate {
     fn try_from(read: Read) -> Result<Self, String> {
         let unit = read.unit;
         let of = |scalar: Option<Scalar>| scalar.map(|scalar| scalar.with(unit)).transpose();
+        let [value, low, high] = [of(read.value)?, of(read.low)?, of(read.high)?];
+        within(value.as_ref(), low.as_ref(), high.as_ref())?;
         Ok(Self {
-            value: of(read.value)?,
+            value,
             unit,
-            low: of(read.low)?,
-            high: of(read.high)?,
+            low,
+            high,
             verdict: read.verdict,
             method: read.method,
             cost: read.cost,
             evidence: read.evidence,
         })
     }
+}
+
+/// Checks that an interval is one, and that the value lies in it.
+fn within(value: Option<&Value>, low: Option<&Value>, high: Option<&Value>) -> Result<(), String> {
+    let number = |value: Option<&Value>| value.and_then(Value::number);
+    if let (Some(low), Some(high)) = (low, high)
+        && number(Some(low)) > number(Some(high))
+    {
+        let [low, high] = [low, high].map(Value::plain);
+        return Err(format!("`{low}` begins an interval that ends at {high}"));
+    }
+    let Some(value) = value.filter(|value| value.number().is_some()) else {
+        return Ok(());
+    };
+    let below = low.filter(|low| number(Some(value)) < number(Some(low)));
+    let above = high.filter(|high| number(Some(value)) > number(Some(high)));
+    let (end, side) = match (below, above) {
+        (Some(low), _) => (low, "begins"),
+        (None, Some(high)) => (high, "ends"),
+        (None, None) => return Ok(()),
+    };
+    Err(format!(
+        "`{}` is outside of its interval, which {side} at {}: change both, or neither",
+        value.plain(),
+        end.plain()
+    ))
 }
 
 /// Constructors for probes. The caller ([`crate::run::answer`]) fills in unit, method and cost.
@@ -152,9 +180,14 @@ impl Estimate {
         }
     }
 
-    /// Sets the interval.
+    /// Sets the interval, which has the value in it.
     #[must_use]
     pub fn between(mut self, low: Value, high: Value) -> Self {
+        let (mut low, mut high) = (low, high);
+        if let Some(value) = &self.value {
+            low = if *value < low { value.clone() } else { low };
+            high = if *value > high { value.clone() } else { high };
+        }
         (self.low, self.high) = (Some(low), Some(high));
         self
     }

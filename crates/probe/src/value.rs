@@ -70,11 +70,25 @@ impl Unit {
 
 /// A value as deserialized, before its unit is known.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "it takes a number or a word")]
 pub(crate) enum Scalar {
     Whole(u64),
+    /// A negative number, kept apart so that a message shows it as it was written.
+    Below(i64),
     Real(f64),
     Word(String),
+}
+
+/// Writes what a file has.
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Whole(n) => n.fmt(f),
+            Scalar::Below(n) => n.fmt(f),
+            Scalar::Real(x) => write!(f, "{x:?}"),
+            Scalar::Word(word) => f.write_str(word),
+        }
+    }
 }
 
 impl Scalar {
@@ -93,12 +107,19 @@ impl Scalar {
             (Unit::PerSecond, Scalar::Real(x)) => Value::PerSecond(x),
             (Unit::Ratio, Scalar::Whole(n)) => Value::Ratio(n as f64),
             (Unit::PerSecond, Scalar::Whole(n)) => Value::PerSecond(n as f64),
+            (Unit::Ratio, Scalar::Below(n)) => Value::Ratio(n as f64),
+            (Unit::PerSecond, Scalar::Below(n)) => Value::PerSecond(n as f64),
             (Unit::Word, Scalar::Word(word)) => Value::Word(word),
-            (Unit::Word, _) => return Err("a number without a unit".to_owned()),
+            // What is in backticks is the value, by which a reader of the file finds the key.
+            (Unit::Word, scalar) => return Err(format!("`{scalar}` is a number without a unit")),
             (Unit::Ratio | Unit::PerSecond, Scalar::Word(word)) => {
-                return Err(format!("`{word}` is no number, and the unit is `{symbol}`"));
+                return Err(format!("`{word}` is no number, and the unit is {symbol}"));
             }
-            (_, scalar) => return Err(format!("{scalar:?} is no whole number of `{symbol}`")),
+            (_, scalar) => {
+                return Err(format!(
+                    "`{scalar}` is no whole number of at least 0, which the unit {symbol} takes"
+                ));
+            }
         })
     }
 }

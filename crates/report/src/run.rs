@@ -9,7 +9,7 @@ use fathom_run::{Bucket, RunRecord};
 use layout::RunPage;
 use std::fmt::Write as _;
 use tables::{processes, times};
-use words::{accesses, arrival, before, flash, rate, time, verdict, warnings};
+use words::{accesses, arrival, before, flash, is_zoned, rate, time, verdict, warnings};
 
 mod beside;
 mod block_layer;
@@ -65,7 +65,7 @@ pub fn text(run: &RunRecord, screen: Screen) -> String {
         text += &host::text(platform, work, screen);
     }
     if let Some(work) = &run.work {
-        text += &flash(work);
+        text += &flash(work, is_zoned(run));
     }
     if let Some(wear) = &run.wear
         && wear.max > 0

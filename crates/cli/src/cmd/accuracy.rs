@@ -21,6 +21,7 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let plan = plan(args);
+    possible(args, &plan)?;
     watch::listen()?;
     let (results, interrupted) = match accuracy::run(&plan, &Progress { quiet: args.quiet }) {
         Ok(results) => (results, false),
@@ -65,6 +66,47 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
     })
 }
 
+/// Refuses a campaign in which no method answers any of the parameters, and a `--thin` that nothing obeys.
+fn possible(args: &AccuracyArgs, plan: &Plan) -> Result<(), Failure> {
+    let names = |methods: &[Method]| -> String {
+        let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+        names.join(", ")
+    };
+    if args.thin > 1 && args.method == [Method::Robust] {
+        let message = format!(
+            "`--thin {}` shortens the papers' procedures and the rules, and `--method robust` is neither: nothing would change",
+            args.thin
+        );
+        return Err(Failure::input("fathom::accuracy", message)
+            .help("leave `--thin` out, or take a method that it shortens: --method both"));
+    }
+    let answers = |of: &Parameter| {
+        let mut methods = args.method.iter();
+        methods.any(|method| of.about().probe(*method).is_some())
+    };
+    if plan.parameters.iter().any(answers) {
+        return Ok(());
+    }
+    let asked = match args.only.as_slice() {
+        [] => format!("the parameters of the family `{}`", args.family.name()),
+        only => listed(only),
+    };
+    let message = format!(
+        "`--method {}` answers nothing of {asked}: nothing would be measured",
+        names(args.method)
+    );
+    let rest: Vec<Parameter> = Parameter::ALL.into_iter().filter(answers).collect();
+    Err(Failure::input("fathom::accuracy", message).help(format!(
+        "ask for what it answers: --only {}",
+        listed(&rest).replace(", ", ",")
+    )))
+}
+
+fn listed(parameters: &[Parameter]) -> String {
+    let names: Vec<&str> = parameters.iter().map(|of| of.name()).collect();
+    names.join(", ")
+}
+
 /// Returns a target with what is shown of it.
 fn drawn(args: &AccuracyArgs, index: u64) -> Drawn {
     let drawn = draw(args.family, args.seed, index);
@@ -75,7 +117,7 @@ fn drawn(args: &AccuracyArgs, index: u64) -> Drawn {
         index,
         truth: truth.into(),
         target: match &drawn.target {
-            accuracy::Target::Noise(noise) => Target::Noise(format!("{noise:?}")),
+            accuracy::Target::Noise(noise) => Target::Noise(noise.to_string()),
             accuracy::Target::Drive(spec) => Target::Drive {
                 file: spec.to_toml(),
                 run_seed: drawn.run_seed,

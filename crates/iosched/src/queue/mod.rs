@@ -88,11 +88,12 @@ fn pool(op: Op) -> usize {
 fn want_ordinary(info: &DeviceInfo) -> Result<(), BadValue> {
     match info.zoned {
         None => Ok(()),
-        Some(_) => Err(BadValue::new(
-            "drive",
-            &info.name,
-            "a drive without zones: the queue keeps no write pointers, and its scheduler and splitter move writes",
-        )),
+        Some(_) => {
+            let found = format!("{}, a zoned drive", info.name);
+            let allowed = "it is for drives without zones, because it keeps no write pointers, and its scheduler and splitter \
+                           move writes";
+            Err(BadValue::new("drive", found, allowed).of("block layer"))
+        }
     }
 }
 

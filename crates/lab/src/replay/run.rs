@@ -78,7 +78,18 @@ impl RunError {
                  or name a directory, which gets a scratch file"
                     .into(),
             ),
-            Self::Device { error, .. } | Self::Prepare(error) if is_of_zones(error) => {
+            Self::Prepare(error) if is_of_zones(error) => {
+                let [filled, fresh] = match written {
+                    Written::CommandLine => ["`--precondition filled`", "`--precondition fresh`"],
+                    Written::StudyFile => ["`precondition = \"filled\"`", "`precondition = \"fresh\"`"],
+                };
+                Some(format!(
+                    "the precondition `random` writes at any place, and a zone takes writes in order only: begin with full zones \
+                     ({filled}) or with empty ones ({fresh}); a job with `zonemode=zbd` before the others writes them as it likes \
+                     (docs/jobs.md#zones)"
+                ))
+            }
+            Self::Device { error, .. } if is_of_zones(error) => {
                 let (fresh, reads) = (
                     match written {
                         Written::CommandLine => "`--precondition fresh`",

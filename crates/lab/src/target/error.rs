@@ -26,7 +26,8 @@ pub struct Place {
 }
 
 impl Place {
-    pub(super) fn new(name: impl Into<String>, text: &str) -> Self {
+    /// Creates one.
+    pub fn new(name: impl Into<String>, text: &str) -> Self {
         Self {
             name: name.into(),
             text: text.to_owned(),
@@ -197,7 +198,7 @@ pub enum TargetError {
     #[error("{0}")]
     Drive(Box<DriveFault>),
     /// A modelled drive cannot have this size.
-    #[error("the modelled drive cannot have a size of {size}: {error}")]
+    #[error("`--size {size}`: {}", of_size(.error))]
     Size {
         /// The requested size.
         size: Bytes,
@@ -248,6 +249,20 @@ pub enum TargetError {
     /// A real target cannot be opened, or is refused.
     #[error(transparent)]
     Host(#[from] HostError),
+}
+
+/// Says why a drive cannot have a size: what its capacity may be, or which other value no longer fits.
+fn of_size(error: &SpecError) -> String {
+    match error {
+        SpecError::Value(BadValue {
+            key: "capacity",
+            allowed,
+            ..
+        }) => {
+            format!("the capacity of this drive is {allowed}")
+        }
+        other => format!("with this capacity {other}"),
+    }
 }
 
 impl TargetError {

@@ -36,6 +36,8 @@ pub enum TargetName {
     Preset(&'static Named),
     /// A drive file of the user.
     DriveFile(PathBuf),
+    /// A drive file that is nowhere but in memory, such as a twin that could not be kept.
+    Held(Place),
     /// A directory, a regular file or a block device.
     Real(PathBuf),
 }
@@ -122,6 +124,7 @@ impl TargetName {
                 let identity = path.file_stem().unwrap_or_default().to_string_lossy();
                 open_model(text, &identity, place, options)
             }
+            (Self::Held(_), Some(place)) => open_model(text, text, place, options),
             (_, None) => Err(TargetError::NoModel {
                 target: text.to_owned(),
             }),
@@ -138,6 +141,7 @@ impl TargetName {
                 let toml = read_drive_file(path)?;
                 Some(Place::new(path.display().to_string(), &toml))
             }
+            Self::Held(place) => Some(place.clone()),
             Self::Real(_) => None,
         })
     }

@@ -4,19 +4,23 @@
 
 mod merges;
 mod mixed;
+mod plain;
 mod rig;
 mod singles;
+mod work;
 
 use super::figures::{Rounds, Samples, What};
 use super::seen::Seen;
 use super::series;
 use fathom_base::{Bytes, Dur, SpecError};
-use fathom_model::Model;
+use fathom_model::{Drive, Model};
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::WhenFull;
+use plain::{native, quiet};
 use rig::Rig;
 use singles::singles;
+use work::Work;
 
 const SMALL: u64 = 4096;
 const LONG: u64 = 256 << 10;
@@ -72,6 +76,8 @@ pub(super) struct Bench {
     tail: f64,
     /// Reads after a write.
     after: Option<Rounds>,
+    /// The work of simulating so far.
+    pub(super) work: Work,
 }
 
 impl Bench {
@@ -111,12 +117,25 @@ impl Bench {
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
             after: Rounds::of(seen),
+            work: Work::default(),
         }
     }
 
     /// Returns how reads after a write are looked at.
     pub(super) const fn rounds(&self) -> Option<&Rounds> {
         self.after.as_ref()
+    }
+
+    /// Returns the same bench, whose work is counted apart.
+    pub(super) fn apart(&self) -> Self {
+        Self {
+            work: Work::default(),
+            ..self.clone()
+        }
+    }
+
+    fn rig(&self, drive: Drive, span: u64) -> Rig {
+        Rig::new(drive, span, self.seed, self.work.clone())
     }
 
     /// Returns the bench with few depths, for the search.
@@ -254,7 +273,7 @@ impl Bench {
         let len = merges::length(&spec);
         let live = self.live.min(spec.capacity.0) / len * len;
         let drive = Model::Ssd(Box::new(spec.clone())).build(self.seed)?;
-        let mut rig = Rig::new(drive, live, self.seed);
+        let mut rig = self.rig(drive, live);
         rig.fill(0..live);
         let rate = merges::rate(&mut rig, &spec);
         Ok([((What::Random, 0), vec![rate])].into())
@@ -281,7 +300,7 @@ impl Bench {
             limit: None,
             ..small
         }));
-        let mut rig = Rig::new(drive.build(self.seed)?, whole, self.seed);
+        let mut rig = self.rig(drive.build(self.seed)?, whole);
         rig.fill(0..whole);
         Ok(rig)
     }
@@ -299,7 +318,7 @@ impl Bench {
             ..spec.clone()
         };
         let drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
-        let mut rig = Rig::new(drive, span, self.seed);
+        let mut rig = self.rig(drive, span);
         rig.fill(0..span);
         // A cache that is full stays so: the probe does not rest before it writes on.
         if !full {
@@ -307,23 +326,6 @@ impl Bench {
         }
         Ok(rig)
     }
-}
-
-/// Returns a drive without its fast cache: a full one that lets writes pass.
-fn native(spec: &Spec) -> Spec {
-    Spec {
-        fast_cache: None,
-        ..spec.clone()
-    }
-}
-
-/// Returns a drive whose reads are those of native blocks, and are not delayed by background work: one delayed loop would
-/// count too much among the few that are measured.
-fn quiet(spec: &Spec) -> Spec {
-    let mut spec = native(spec);
-    spec.noise.background_interval = Dur::ZERO;
-    spec.noise.background_duration = Dur::ZERO;
-    spec
 }
 
 /// Returns the loop at the knee: the last one, if several were made.

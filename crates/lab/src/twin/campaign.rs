@@ -2,6 +2,7 @@
 //! drives by a second probe and by workloads that no probe uses.
 
 use super::make::twin;
+use super::watch::Watcher;
 use super::work;
 use crate::accuracy::{Target, draw};
 use fathom_model::Model;
@@ -11,17 +12,6 @@ use fathom_report::diff::{Outcome, diff};
 use fathom_report::twin::{Campaign, Compared, error_percent};
 use fathom_ssd::Spec;
 use rayon::prelude::*;
-
-/// The observer of a campaign, called from several threads.
-pub trait Watcher: Sync {
-    /// Called when a drive is finished.
-    fn drive_done(&self) {}
-
-    /// Called often; `true` ends the campaign.
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
 
 /// Makes and compares twins of the drives of a plan. Drives that were not finished before an interruption are missing.
 pub fn compare(plan: &Campaign, watcher: &dyn Watcher) -> Vec<Compared> {
@@ -62,8 +52,7 @@ fn judged(
     watcher: &dyn Watcher,
 ) -> Result<Compared, String> {
     let (record, profile) = probed(spec, seed, plan.level, watcher)?;
-    let interrupted = || watcher.interrupted();
-    let made = twin(&record, &profile, &interrupted).map_err(|error| error.to_string())?;
+    let made = twin(&record, &profile, watcher).map_err(|error| error.to_string())?;
     let mut compared = Compared {
         figures_percent: error_percent(&made.figures),
         played: work::play(spec, &made.spec, seed)?,

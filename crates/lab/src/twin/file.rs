@@ -14,6 +14,9 @@ pub(super) fn text(twin: &Twin, run: &str) -> String {
             twin.figures.len()
         );
     }
+    if twin.ended_early {
+        out += "# The search ended at its limit of work, before it was done.\n";
+    }
     if !twin.assumed.is_empty() {
         out += "#\n# Assumed, because the record does not tell:\n";
     }

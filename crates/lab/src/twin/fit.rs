@@ -16,7 +16,7 @@ use layout::{arranged, caches, logs};
 use mixed::mixed;
 use search::{MERGES, READS, View, WRITES};
 
-pub(super) use search::Fitting;
+pub(super) use search::{Fitting, Shared};
 
 /// How much faster than what was seen a link is at the start of a search: one that was not saturated stays so.
 const FASTER: f64 = 1.3;
@@ -29,9 +29,11 @@ const BY_LINK: f64 = 0.7;
 pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec)> {
     let numbered = drafts.iter().enumerate();
     let tried = numbered.flat_map(|(n, spec)| caches(spec).into_iter().map(move |spec| (n, spec)));
-    let (number, spec) = fitting.best(tried.collect(), |(number, spec)| {
-        let spec = writes(fitting, &fitting.singles(&spec));
-        (fitting.distance(&spec, &[WRITES, READS]), (number, spec))
+    let (number, spec) = fitting.stage(0, |part| {
+        part.best(tried.collect(), |part, (number, spec)| {
+            let spec = writes(part, &part.singles(&spec));
+            (part.distance(&spec, &[WRITES, READS]), (number, spec))
+        })
     })?;
     let bus = direct::tells_bus(fitting.recorded, spec.host.logical_block.0);
     let open = [(Knob::Bus, !bus), (Knob::Link, !fitting.link)];
@@ -41,19 +43,24 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
         .map(|(knob, _)| *knob)
         .collect();
     let faster = if fitting.link { 1.0 } else { FASTER };
-    let spec = fitting.best(arranged(&spec, faster), |spec| {
-        let spec = fitting.search(&fitting.singles(&spec), &open, &[READS]);
-        let spec = fitting.singles(&spec);
-        (fitting.distance(&spec, &[READS]), spec)
+    let spec = fitting.stage(1, |part| {
+        part.best(arranged(&spec, faster), |part, spec| {
+            let spec = part.search(&part.singles(&spec), &open, &[READS]);
+            let spec = part.singles(&spec);
+            (part.distance(&spec, &[READS]), spec)
+        })
     })?;
-    let spec = writes(fitting, &spec);
+    let spec = fitting.stage(2, |part| writes(part, &spec));
     let spec = match fitting.has(&[MERGES]) && !spec.mapping.kind.is_paged() {
-        true => fitting.best(logs(&spec), |spec| {
-            (fitting.distance(&spec, &[MERGES]), spec)
+        true => fitting.stage(3, |part| {
+            part.best(logs(&spec), |part, spec| {
+                (part.distance(&spec, &[MERGES]), spec)
+            })
         })?,
         false => spec,
     };
-    Some((number, mixed(fitting, &spec)?))
+    let spec = fitting.stage(4, |part| mixed(part, &spec))?;
+    Some((number, spec))
 }
 
 fn writes(fitting: &Fitting<'_>, spec: &Spec) -> Spec {

@@ -1,9 +1,10 @@
 //! The twin of a run, kept beside the run: made once, and made again if the record or the fit has changed. One that somebody has
-//! edited is neither used as the twin nor replaced.
+//! edited is neither used as the twin nor replaced. Where the directory takes no file, the twin is not kept.
 
 use super::error::TwinError;
 use super::file::text;
 use super::make::{Twin, twin};
+use super::watch::Watcher;
 use crate::store::{self, Staging, StoreError, TWIN_FILE};
 use fathom_probe::run::solve;
 use std::io::ErrorKind;
@@ -16,10 +17,7 @@ const FIT: u32 = 5;
 ///
 /// # Errors
 /// Those of [`twin`], and those of reading the run.
-pub fn of_run(
-    run: &Path,
-    interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<(Twin, Vec<String>), TwinError> {
+pub fn of_run(run: &Path, watcher: &dyn Watcher) -> Result<(Twin, Vec<String>), TwinError> {
     let loaded = store::load_record(run)?;
     let record = loaded.value;
     if !record.meta.complete {
@@ -27,43 +25,89 @@ pub fn of_run(
             run: run.to_owned(),
         });
     }
-    let made = twin(&record, &solve(&record), interrupted)?;
+    let made = twin(&record, &solve(&record), watcher)?;
     Ok((made, loaded.notes))
 }
 
-/// Returns the path of the twin of a run, which is made if it is not there, or if the record or the fit has changed since.
-/// Also returns true if it was made now.
+/// The drive file of the twin of a run.
+#[derive(Debug)]
+pub enum TwinFile {
+    /// It is kept there, and was made before.
+    Before(PathBuf),
+    /// It was made now, and is kept there.
+    Now {
+        /// The file.
+        path: PathBuf,
+        /// The search reached its limit of work.
+        ended_early: bool,
+    },
+    /// It was made now and could not be kept.
+    Unkept {
+        /// Where it would be.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// Why it is not there.
+        why: StoreError,
+        /// The search reached its limit of work.
+        ended_early: bool,
+    },
+}
+
+/// Returns the twin of a run, which is made if it is not there, or if the record or the fit has changed since.
 ///
 /// # Errors
-/// [`TwinError::Edited`] if the file is no longer as it was made, those of [`of_run`], and those of writing it.
-pub fn twin_of(
-    run: &Path,
-    interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<(PathBuf, bool), TwinError> {
+/// [`TwinError::Edited`] if the file is no longer as it was made, and those of [`of_run`].
+pub fn twin_of(run: &Path, watcher: &dyn Watcher) -> Result<TwinFile, TwinError> {
     let path = run.join(TWIN_FILE);
     let origin = origin(run)?;
     match std::fs::read(&path).map(|kept| state(&kept, &origin)) {
-        Ok(State::Current) => return Ok((path, false)),
+        Ok(State::Current) => return Ok(TwinFile::Before(path)),
         Ok(State::Edited) => return Err(TwinError::Edited { path }),
         Ok(State::Old) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(StoreError::io("read", &path, error).into()),
     }
-    let (made, _) = of_run(run, interrupted)?;
-    let file = marked(&origin, &text(&made, &run.display().to_string()));
-    store::write_whole(run, &[(TWIN_FILE, file.as_bytes())])?;
-    Ok((path, true))
+    let (made, _) = of_run(run, watcher)?;
+    let ended_early = made.ended_early;
+    let text = marked(&origin, &text(&made, &run.display().to_string()));
+    Ok(
+        match store::write_whole(run, &[(TWIN_FILE, text.as_bytes())]) {
+            Ok(()) => TwinFile::Now { path, ended_early },
+            Err(why) => TwinFile::Unkept {
+                path,
+                text,
+                why,
+                ended_early,
+            },
+        },
+    )
 }
 
-/// Writes the drive file of a twin, whole or not at all. A file that is there is replaced.
+/// Writes the drive file of the twin of a run, whole or not at all. A file that is there is replaced. In the place where
+/// [`twin_of`] keeps the twin of the run, the file is what that keeps.
 ///
 /// # Errors
 /// [`TwinError::Store`]; the previous file stays.
-pub fn save(twin: &Twin, run: &str, path: &Path) -> Result<(), TwinError> {
+pub fn save(twin: &Twin, run: &Path, path: &Path) -> Result<(), TwinError> {
     let place = store::single(path)?;
+    let mut file = text(twin, &run.display().to_string());
+    if is_kept(run, &place) {
+        file = marked(&origin(run)?, &file);
+    }
     let mut set = Staging::beside(&place)?;
-    set.add(TWIN_FILE, text(twin, run).as_bytes())?;
+    set.add(TWIN_FILE, file.as_bytes())?;
     Ok(set.publish(TWIN_FILE, &place)?)
+}
+
+/// Returns true if a place is where the twin of a run's directory is kept.
+fn is_kept(run: &Path, place: &Path) -> bool {
+    let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let real = |dir: &Path| std::fs::canonicalize(dir).ok();
+    let of_run = real(run).filter(|dir| dir.is_dir());
+    of_run.is_some()
+        && of_run == real(above.unwrap_or(Path::new(".")))
+        && place.file_name().is_some_and(|name| name == TWIN_FILE)
 }
 
 /// Returns what a kept twin was made from: the fit and the checksum of the record.

@@ -2,15 +2,15 @@
 
 use super::bench::Bench;
 use super::error::TwinError;
-use super::fit::{Fitting, fit};
+use super::fit::{Fitting, Shared, fit};
 use super::seen::Seen;
+use super::watch::Watcher;
 use super::{draft, figures};
 use fathom_base::Bytes;
 use fathom_probe::{Method, Parameter, Profile, Record};
 use fathom_report::twin::{Assumed, Figure};
 use fathom_ssd::Spec;
 use serde::Serialize;
-use std::sync::atomic::AtomicU64;
 
 /// A twin, and how well it fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,16 +24,29 @@ pub struct Twin {
     pub assumed: Vec<Assumed>,
     /// The candidates that were measured.
     pub evaluations: u64,
+    /// The work of simulating them: requests, and pages of 16 KiB that were programmed.
+    pub operations: u64,
+    /// The search reached its limit of work, and ended before it was done.
+    pub ended_early: bool,
 }
 
-/// Makes the twin of a complete record. `interrupted` ends the search.
+/// The limit of a search, in the work of simulating candidates. No clock counts, so that a search repeats.
+const OPERATIONS_MAX: u64 = 400_000_000;
+
+/// Makes the twin of a complete record. `watcher` is told of the search, and may end it.
 ///
 /// # Errors
 /// [`TwinError`]: the record is not complete, of another method or version, or says too little.
-pub fn twin(
+pub fn twin(record: &Record, profile: &Profile, watcher: &dyn Watcher) -> Result<Twin, TwinError> {
+    within(record, profile, watcher, OPERATIONS_MAX)
+}
+
+/// As [`twin`], with another limit of work.
+fn within(
     record: &Record,
     profile: &Profile,
-    interrupted: &(dyn Fn() -> bool + Sync),
+    watcher: &dyn Watcher,
+    operations_max: u64,
 ) -> Result<Twin, TwinError> {
     check(record)?;
     let seen = Seen::new(record, profile);
@@ -45,17 +58,20 @@ pub fn twin(
     }
     let mut drafts = draft::drafts(&seen)?;
     let bench = Bench::of(&seen);
+    let shared = Shared::default();
     let fitting = Fitting {
-        bench: &bench.sparse(),
+        bench: bench.sparse(),
         goals: &goals,
         recorded: &recorded,
         link: draft::wire(&seen).is_some(),
-        interrupted,
-        evaluations: AtomicU64::new(0),
+        watcher,
+        shared: &shared,
+        allowed: operations_max,
     };
     let specs: Vec<Spec> = drafts.iter().map(|draft| draft.spec.clone()).collect();
     let fitted = fit(&fitting, &specs);
-    let (Some((number, spec)), false) = (fitted, interrupted()) else {
+    let operations = fitting.bench.work.operations();
+    let (Some((number, spec)), false) = (fitted, watcher.interrupted()) else {
         return Err(TwinError::Interrupted);
     };
     let mut samples = bench.reads(&spec)?;
@@ -71,14 +87,16 @@ pub fn twin(
         assumed.push(Assumed {
             key: "capacity".to_owned(),
             value: spec.capacity.to_string(),
-            why: format!("rounded from {} to whole blocks", Bytes(whole)),
+            why: format!("rounded up from {} to whole blocks", Bytes(whole)),
         });
     }
     Ok(Twin {
         figures: goals.iter().map(|goal| goal.shown(&samples)).collect(),
         spec,
         assumed,
-        evaluations: fitting.evaluations.into_inner(),
+        evaluations: shared.evaluations.into_inner(),
+        operations,
+        ended_early: shared.early.into_inner(),
     })
 }
 
@@ -128,5 +146,63 @@ fn now(assumed: &mut [Assumed], spec: &Spec) {
             Some(toml::Value::Table(_)) | None => {}
             Some(value) => one.value = value.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::twin::watch::Far;
+    use fathom_model::Model;
+    use fathom_probe::run::{self, RunConfig};
+    use fathom_probe::{Level, Unobserved};
+    use std::sync::Mutex;
+
+    /// Keeps what it is told.
+    #[derive(Default)]
+    struct Told(Mutex<Vec<Far>>);
+
+    impl Watcher for Told {
+        fn fitting(&self, far: Far) {
+            self.0.lock().unwrap().push(far);
+        }
+    }
+
+    fn record() -> Record {
+        let nvme = fathom_model::find("nvme").unwrap();
+        let mut drive = Model::from_toml(nvme.text).unwrap().build(1).unwrap();
+        let config = RunConfig {
+            level: Level::Quick,
+            parameters: vec![
+                Parameter::Parallelism,
+                Parameter::QueueKnee,
+                Parameter::Flush,
+            ],
+            ..RunConfig::default()
+        };
+        run::run(&mut drive, &config, None, &mut Unobserved).unwrap()
+    }
+
+    #[test]
+    fn a_search_ends_at_its_limit_of_work_and_repeats_on_any_number_of_threads() {
+        let record = record();
+        let profile = run::solve(&record);
+        let made = |operations_max| {
+            let told = Told::default();
+            let made = within(&record, &profile, &told, operations_max).unwrap();
+            (made, told.0.into_inner().unwrap())
+        };
+        let (whole, told) = made(OPERATIONS_MAX);
+        assert!(!whole.ended_early);
+        assert_eq!(told.len() as u64, whole.evaluations);
+        assert!(told.iter().all(|far| far.number <= far.of));
+        let (early, _) = made(whole.operations / 4);
+        assert!(early.ended_early);
+        assert!(early.evaluations < whole.evaluations);
+        assert!(early.operations < whole.operations / 2);
+        early.spec.check().unwrap();
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        let (again, _) = alone.unwrap().install(|| made(whole.operations / 4));
+        assert_eq!(again, early);
     }
 }

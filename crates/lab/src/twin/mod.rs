@@ -18,9 +18,11 @@ mod kept;
 mod make;
 mod seen;
 mod series;
+mod watch;
 mod work;
 
-pub use campaign::{Watcher, compare};
+pub use campaign::compare;
 pub use error::TwinError;
-pub use kept::{of_run, save, twin_of};
+pub use kept::{TwinFile, of_run, save, twin_of};
 pub use make::{Twin, twin};
+pub use watch::{Far, Watcher};

@@ -21,7 +21,15 @@ pub fn target(drawn: &Drawn) -> String {
         text += &format!("#   {parameter}: {truth}\n");
     }
     match &drawn.target {
-        Target::Noise(noise) => text + &format!("\n# It is no drive but noise: {noise}\n"),
+        Target::Noise(noise) => {
+            text + &format!(
+                "\n# No drive is behind it, so there is no drive file: {noise}.\n\
+                 # Probe it, with every answer:\n#   fathom accuracy --family {} --seed {} --drive {}\n",
+                drawn.family.name(),
+                drawn.seed,
+                drawn.index
+            )
+        }
         Target::Drive {
             file,
             mapping_unit,

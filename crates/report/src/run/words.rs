@@ -149,8 +149,11 @@ pub(super) const WORK: [(&str, Work); 10] = [
 ];
 
 /// Explains a write amplification where the number alone misleads.
-fn remark(waf: f64, map_programs: u64) -> &'static str {
-    if waf < 1.0 {
+fn remark(waf: f64, map_programs: u64, zoned: bool) -> &'static str {
+    if waf < 1.0 && zoned {
+        // A zone takes no overwrite.
+        "; the rest is still in the write buffer, or was in zones that were reset"
+    } else if waf < 1.0 {
         "; the rest was overwritten in the write buffer, or is still there"
     } else if waf > 2.0 && map_programs > 0 {
         "; most of it moved data or wrote the map, also for data written before the run"
@@ -159,8 +162,16 @@ fn remark(waf: f64, map_programs: u64) -> &'static str {
     }
 }
 
+/// Returns true if a run was on a modelled drive with zones, by its drive file.
+pub(super) fn is_zoned(run: &RunRecord) -> bool {
+    let file = run.drive.as_deref().unwrap_or_default();
+    let mapping = file.split("\n[mapping]\n").nth(1).unwrap_or_default();
+    let mut lines = mapping.lines().take_while(|line| !line.starts_with('['));
+    lines.any(|line| line == "kind = \"zoned\"")
+}
+
 /// Describes the drive's work, without counters that are zero.
-pub(super) fn flash(work: &DriveStats) -> String {
+pub(super) fn flash(work: &DriveStats, zoned: bool) -> String {
     let mut text = String::new();
     if let Some(waf) = work.write_amplification() {
         let _ = writeln!(
@@ -169,7 +180,7 @@ pub(super) fn flash(work: &DriveStats) -> String {
             bytes(work.host_bytes_written),
             bytes(work.flash_bytes_programmed),
             count(work.erases, "block erased", "blocks erased"),
-            remark(waf, work.map_programs),
+            remark(waf, work.map_programs, zoned),
         );
     }
     let parts = WORK.into_iter().map(|(what, of)| (of(work), what));
@@ -190,16 +201,28 @@ mod tests {
     #[test]
     fn a_map_that_is_written_more_than_data_is_named() {
         let of = |flash_bytes_programmed, map_programs| {
-            flash(&DriveStats {
+            let work = DriveStats {
                 host_bytes_written: 1 << 20,
                 flash_bytes_programmed,
                 map_programs,
                 ..DriveStats::default()
-            })
+            };
+            flash(&work, false)
         };
         let names_it = |text: String| text.contains("wrote the map");
         assert!(names_it(of(25 << 20, 600)));
         assert!(!names_it(of(25 << 20, 0)) && !names_it(of(3 << 19, 600)));
         assert!(of(1 << 10, 1).contains("is still there"));
+        // Nothing is overwritten in a zone.
+        let less = DriveStats {
+            host_bytes_written: 2 << 20,
+            flash_bytes_programmed: 1 << 20,
+            ..DriveStats::default()
+        };
+        let text = flash(&less, true);
+        assert!(
+            !text.contains("overwritten") && text.contains("were reset"),
+            "{text}"
+        );
     }
 }

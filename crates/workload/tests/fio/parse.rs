@@ -233,6 +233,16 @@ fn what_changes_nothing_is_noted() {
 /// A job file, the line that the error names, and a part of its message.
 const REFUSED: &[(&str, usize, &str)] = &[
     ("rw=read\n[a]", 1, "`rw` stands before any section"),
+    (
+        "include glob.fio\n[a]",
+        1,
+        "`include glob.fio` stands before any section, where fio takes none either: write [global] above it",
+    ),
+    (
+        "[a]\nrecover_zbd_write_error",
+        2,
+        "`recover_zbd_write_error` is not supported: a write that fails ends the run",
+    ),
     ("[a]\n[b", 2, "[name]"),
     ("[a]\n\n[]", 3, "[name]"),
     ("[a]\n[ ]", 2, "[name]"),

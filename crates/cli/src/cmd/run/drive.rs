@@ -72,10 +72,9 @@ pub(super) fn model(args: &RunArgs, name: &TargetName) -> Result<Option<Model>, 
         return Ok(None);
     };
     if let Some(size) = args.size {
-        model.resize(size).map_err(|error| {
-            Failure::input("fathom::target::size", error.to_string())
-                .help("choose another `--size`, or leave it out")
-        })?;
+        model
+            .resize(size)
+            .map_err(|error| TargetError::Size { size, error })?;
     }
     Ok(Some(model))
 }

@@ -6,6 +6,7 @@ use fathom_base::{Dur, Rng, Time};
 use fathom_block::Op;
 use fathom_block::layers::Latencies;
 use serde::Serialize;
+use std::fmt;
 use std::sync::Arc;
 
 /// A kind of noise with its strength. Times are in nanoseconds.
@@ -81,6 +82,41 @@ impl Disturbance {
             Disturbance::Bursts { .. } => "bursts",
             Disturbance::Drift { .. } => "drift",
             Disturbance::Stalls { .. } => "stalls",
+        }
+    }
+}
+
+/// Says what the latencies are.
+impl fmt::Display for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Disturbance::Recorded => f.write_str("those of a recorded busy disk"),
+            Disturbance::Jitter { sigma } => write!(
+                f,
+                "smooth ones, each times a factor whose logarithm has a standard deviation of {sigma:.3}"
+            ),
+            Disturbance::Bursts {
+                factor,
+                off_ns,
+                on_ns,
+            } => write!(
+                f,
+                "{factor:.1} times as long on average while another load is there, which is away for {} and there for {} on \
+                 average",
+                Dur(*off_ns),
+                Dur(*on_ns)
+            ),
+            Disturbance::Drift { factor, period_ns } => write!(
+                f,
+                "smooth ones that rise and fall by a factor of {factor:.2}, with a period of {}",
+                Dur(*period_ns)
+            ),
+            Disturbance::Stalls { every_ns, for_ns } => write!(
+                f,
+                "smooth ones, and every {} nothing completes for {}",
+                Dur(*every_ns),
+                Dur(*for_ns)
+            ),
         }
     }
 }

@@ -17,10 +17,11 @@ pub use disturbance::Disturbance;
 pub use recording::{Recorded, Recording, RecordingError};
 
 use disturbance::{Disturbed, shape};
-use fathom_base::{Dur, Rng};
+use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::{Device, DeviceInfo, Noisy, NullDevice};
 use model::Parts;
 use serde::Serialize;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 static BUSY_DISK: &[u8] = include_bytes!("../../../data/busy-disk.parquet");
@@ -41,6 +42,20 @@ pub struct NoiseTarget {
     pub queue_depth: u32,
     /// The noise on its latencies.
     pub disturbance: Disturbance,
+}
+
+/// Says what it is in one sentence without its full stop.
+impl fmt::Display for NoiseTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a null device of {} with logical blocks of {} and {} in flight at most, whose latencies are {}",
+            Bytes(self.capacity_bytes),
+            Bytes(u64::from(self.logical_block_bytes)),
+            self.queue_depth,
+            self.disturbance
+        )
+    }
 }
 
 impl NoiseTarget {
@@ -95,6 +110,26 @@ fn parts() -> Result<Arc<Parts>, RecordingError> {
 mod tests {
     use super::*;
     use fathom_block::Op;
+
+    #[test]
+    fn a_target_is_described_in_words() {
+        let noise = NoiseTarget {
+            name: "noise".into(),
+            capacity_bytes: 8 << 30,
+            logical_block_bytes: 512,
+            queue_depth: 32,
+            disturbance: Disturbance::Stalls {
+                every_ns: 2_000_000_000,
+                for_ns: 30_000_000,
+            },
+        };
+        let words = noise.to_string();
+        for part in ["8GiB", "512B", "32 in flight", "every 2s", "for 30ms"] {
+            assert!(words.contains(part), "{words}");
+        }
+        let jitter = Disturbance::Jitter { sigma: 0.25 }.to_string();
+        assert!(jitter.contains("0.25") && !jitter.contains('{'), "{jitter}");
+    }
 
     #[test]
     fn the_recording_is_of_a_busy_disk() {

@@ -113,7 +113,8 @@ fn after(rig: &mut Rig, rounds: &Rounds) -> Vec<(f64, f64)> {
         let began = rig.now();
         loop {
             let since = rig.now().since(began);
-            if since >= rounds.read {
+            if since >= rounds.look {
+                rig.idle(Dur(rounds.read.0.saturating_sub(since.0)));
                 break;
             }
             let at = rig.any(short);

@@ -1,7 +1,8 @@
 //! A candidate with its clock: closed loops of requests, each timed.
 
+use super::work::Work;
 use fathom_base::{Dur, Rng, Time};
-use fathom_block::{Busy, Device as _, Op, Request};
+use fathom_block::{Busy, Device as _, Op, Request, Subject as _};
 use fathom_model::Drive;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -67,10 +68,11 @@ pub(in crate::twin) struct Rig {
     pub(in crate::twin) block: u64,
     pub(in crate::twin) span: u64,
     pub(in crate::twin) capacity: u64,
+    work: Work,
 }
 
 impl Rig {
-    pub(in crate::twin) fn new(drive: Drive, span: u64, seed: u64) -> Self {
+    pub(in crate::twin) fn new(drive: Drive, span: u64, seed: u64, work: Work) -> Self {
         let info = drive.info();
         let (block, capacity) = (
             u64::from(info.logical_block_bytes).max(1),
@@ -78,6 +80,7 @@ impl Rig {
         );
         Self {
             capacity,
+            work,
             drive,
             rng: Rng::new(seed, 0x7417),
             next: 0,
@@ -192,6 +195,7 @@ impl Rig {
         let began = self.drive.now();
         let mut open = BTreeMap::new();
         let mut served = Vec::with_capacity(asks.len());
+        let programmed = self.programmed();
         for ask in asks {
             let due = began + ask.due;
             while open.len() >= depth || self.drive.now() < due {
@@ -211,7 +215,14 @@ impl Rig {
             }
         }
         while !open.is_empty() && self.collect(Time::MAX, &mut open, &mut served) {}
+        self.work.count(asks.len(), self.programmed() - programmed);
         served
+    }
+
+    fn programmed(&self) -> u64 {
+        self.drive
+            .stats()
+            .map_or(0, |work| work.flash_bytes_programmed)
     }
 
     /// Submits a request, after others if the drive is busy. Returns false if it takes none.

@@ -96,9 +96,10 @@ pub(super) fn layout(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> L
     let whole = seen.record.meta.target.capacity_bytes;
     let pages_per_block = pages(seen, whole, page, dies, assumed);
     let block = page * pages_per_block;
-    let capacity = (whole / block).max(1) * block;
+    // Whatever fits the measured drive fits its twin.
+    let capacity = whole.div_ceil(block).max(1) * block;
     if capacity != whole {
-        let why = format!("rounded from {} to whole blocks", Bytes(whole));
+        let why = format!("rounded up from {} to whole blocks", Bytes(whole));
         assumed.add("capacity", Bytes(capacity), why);
     }
     let channels = channels(dies);

@@ -19,6 +19,11 @@ const MAD_OF_NORMAL: f64 = 0.6745;
 /// What is added to the number of slow reads of a write, so that none is a figure, too.
 const MORE: f64 = 0.1;
 
+/// For how long reads follow a write of a candidate: this many times as long as the slow reads of the record come together, and
+/// this much more.
+const LONGER: f64 = 2.0;
+const LOOK: Dur = Dur::ms(4);
+
 /// How the record has looked for slow reads after a write.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::twin) struct Rounds {
@@ -26,6 +31,8 @@ pub(in crate::twin) struct Rounds {
     pub(in crate::twin) count: usize,
     /// How long reads followed each of them.
     pub(in crate::twin) read: Dur,
+    /// For how long reads of a candidate follow: those of the record come together in this time.
+    pub(in crate::twin) look: Dur,
     /// From where on a read is slow, in nanoseconds.
     pub(in crate::twin) slow_ns: f64,
 }
@@ -39,12 +46,16 @@ impl Rounds {
         let alone = seen.times(Parameter::Stalls, series::ALONE, None);
         let logs: Vec<f64> = alone.iter().map(|ns| ns.max(1.0).ln()).collect();
         let far = (SLOW_DEVIATIONS * mad(&logs)? / MAD_OF_NORMAL).exp();
+        let read = Dur::ms(match seen.record.meta.level {
+            Level::Quick => 40,
+            Level::Full => 100,
+        });
+        let near = together(&began(seen), read.0 as f64);
+        let look = near.map_or(LOOK, |near| LOOK + Dur((LONGER * near.to) as u64));
         (count > 0).then_some(Self {
             count,
-            read: Dur::ms(match seen.record.meta.level {
-                Level::Quick => 40,
-                Level::Full => 100,
-            }),
+            read,
+            look: look.min(read),
             slow_ns: median(&alone)? * SLOW_TIMES.max(far),
         })
     }
@@ -70,6 +81,10 @@ impl Rounds {
     }
 }
 
+fn began(seen: &Seen<'_>) -> Vec<f64> {
+    slow(seen).iter().map(|(began, _)| *began).collect()
+}
+
 /// Returns the slow reads after a write of a record, as [`Rounds::samples`] takes them.
 fn slow(seen: &Seen<'_>) -> Vec<(f64, f64)> {
     let samples = seen.series(Parameter::Stalls, series::AFTER_WRITE).iter();
@@ -88,6 +103,5 @@ pub(super) fn add(seen: &Seen<'_>, limits: &Limits, all: &mut Samples) {
 /// Returns when the drive of a record begins to program what was written, in nanoseconds after the write, if reads show it.
 pub(in crate::twin) fn programmed(seen: &Seen<'_>) -> Option<f64> {
     let rounds = Rounds::of(seen).filter(|_| Limits::of(seen).let_lone_pass())?;
-    let began: Vec<f64> = slow(seen).iter().map(|(began, _)| *began).collect();
-    Some(rounds.together(&began)?.from)
+    Some(rounds.together(&began(seen))?.from)
 }

@@ -16,9 +16,9 @@ pub(super) fn arranged(spec: &Spec, faster: f64) -> Vec<Spec> {
         spec.host.bandwidth = rate(faster * spec.host.bandwidth.bytes_per_second() as f64);
         spec.flash.channels = channels as u32;
         spec.flash.dies_per_package = (dies / channels) as u32;
-        // A wide block may not divide the capacity.
-        let whole = spec.capacity.0 / (lane * wide) * (lane * wide);
-        if spec.mapping.kind.is_paged() && whole > 0 {
+        // A wide block may not divide the capacity, which is not below that of the measured drive.
+        let whole = spec.capacity.0.next_multiple_of(lane * wide);
+        if spec.mapping.kind.is_paged() {
             spec.flash.clustered_block = Bytes(lane * wide);
             spec.capacity = Bytes(whole);
         }
@@ -80,4 +80,25 @@ pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
         spec
     };
     [1, 2, 3, 4, 6, 8, 12, 16].map(with).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A workload that fits the measured drive fits every arrangement of its twin.
+    #[test]
+    fn no_arrangement_is_smaller_than_the_drive() {
+        let text = fathom_model::find("nvme").unwrap().text;
+        let mut spec = Spec::from_toml(text).unwrap();
+        let lane = spec.flash.page.0 * u64::from(spec.flash.pages_per_block);
+        // A prime number of blocks is divided by no number of dies.
+        spec.capacity = Bytes(1009 * lane);
+        let all = arranged(&spec, 1.0);
+        assert!(all.len() > 1);
+        for one in all {
+            assert!(one.capacity.0 >= spec.capacity.0, "{}", one.capacity);
+            assert!(one.capacity.0.is_multiple_of(one.flash.clustered_block.0));
+        }
+    }
 }

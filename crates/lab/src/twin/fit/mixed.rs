@@ -21,25 +21,29 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
     let states = states.iter();
     let tried = states.flat_map(|state| orders(spec).into_iter().map(|spec| (*state, spec)));
     let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
-    let stage = |(state, after)| Stage {
-        fitting,
-        state,
-        after,
-        hidden,
-    };
-    let coarse = fitting.ranked(tried.collect(), |(state, spec)| {
-        let stage = stage(state);
+    let coarse = fitting.ranked(tried.collect(), |fitting, ((state, after), spec)| {
+        let stage = Stage {
+            fitting,
+            state,
+            after,
+            hidden,
+        };
         let mut spec = stage
             .due(&spec)
             .unwrap_or_else(|| stage.delayed(&spec, &DELAYS));
         if hidden {
             spec = stage.program(&spec);
         }
-        (stage.cost(&spec), (state, spec))
+        (stage.cost(&spec), ((state, after), spec))
     });
     let few = coarse.into_iter().take(FEW).collect();
-    fitting.best(few, |(state, spec)| {
-        let stage = stage(state);
+    fitting.best(few, |fitting, ((state, after), spec)| {
+        let stage = Stage {
+            fitting,
+            state,
+            after,
+            hidden,
+        };
         let spec = stage
             .due(&spec)
             .unwrap_or_else(|| stage.delayed(&spec, &finer()));
@@ -52,15 +56,15 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
 const FEW: usize = 3;
 
 /// A fit in one state of the drive.
-struct Stage<'a> {
-    fitting: &'a Fitting<'a>,
+struct Stage<'a, 'b> {
+    fitting: &'a Fitting<'b>,
     state: View,
     after: Measure,
     /// No flush and no write waits for a program.
     hidden: bool,
 }
 
-impl Stage<'_> {
+impl Stage<'_, '_> {
     /// Fits the times that remain open.
     fn timed(&self, spec: &Spec) -> Spec {
         let suspends = spec.flash.arbitration == Arbitration::Suspend;
@@ -97,7 +101,7 @@ impl Stage<'_> {
         };
         let mut delay = goal;
         for _ in 0..DELAY_STEPS {
-            let samples = (self.after)(self.fitting.bench, &delayed(delay)?).ok()?;
+            let samples = (self.after)(&self.fitting.bench, &delayed(delay)?).ok()?;
             let Some(met) = self.fitting.programmed(&samples) else {
                 break;
             };
@@ -117,7 +121,7 @@ impl Stage<'_> {
             spec
         });
         let all = std::iter::once(spec.clone()).chain(others).collect();
-        let cost = |spec: Spec| (self.fitting.distance(&spec, &[self.state]), spec);
+        let cost = |part: &Fitting<'_>, spec: Spec| (part.distance(&spec, &[self.state]), spec);
         let best = self.fitting.best(all, cost);
         best.unwrap_or_else(|| spec.clone())
     }

@@ -6,12 +6,13 @@ use super::knob::Knob;
 use crate::twin::bench::Bench;
 use crate::twin::direct;
 use crate::twin::figures::{Goal, Samples, What, apart, distance};
+use crate::twin::watch::{Far, Watcher};
 use cobyla::{Func, RhoBeg, StopTols, minimize};
 use fathom_base::SpecError;
 use fathom_ssd::{Geometry, Spec};
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The measurements of candidates in each search, for each time that is fitted, and once.
 const EVALUATIONS: usize = 6;
@@ -61,19 +62,89 @@ pub(super) const MIXED_NATIVE: View = View {
     of: What::mixed,
 };
 
-/// What a fit needs beside the drive.
+/// What the parts of a fit have in common.
+#[derive(Debug, Default)]
+pub(in crate::twin) struct Shared {
+    /// The measurements of candidates so far.
+    pub(in crate::twin) evaluations: AtomicU64,
+    /// The number of the stage, from 0.
+    stage: AtomicUsize,
+    /// A limit of work ended a search.
+    pub(in crate::twin) early: AtomicBool,
+}
+
+/// The stages of a fit.
+const STAGES: [&str; 5] = [
+    "writes and the fast cache",
+    "reads and the arrangement of the dies",
+    "writes",
+    "log blocks",
+    "reads during writes",
+];
+
+/// What a fit, or a part of it, needs beside the drive.
 pub(in crate::twin) struct Fitting<'a> {
-    pub(in crate::twin) bench: &'a Bench,
+    /// Counts the work of this part.
+    pub(in crate::twin) bench: Bench,
     pub(in crate::twin) goals: &'a [Goal],
     pub(in crate::twin) recorded: &'a Samples,
     /// The rate of the link is known, and not fitted.
     pub(in crate::twin) link: bool,
-    pub(in crate::twin) interrupted: &'a (dyn Fn() -> bool + Sync),
-    /// The measurements of candidates so far.
-    pub(in crate::twin) evaluations: AtomicU64,
+    pub(in crate::twin) watcher: &'a dyn Watcher,
+    pub(in crate::twin) shared: &'a Shared,
+    /// The limit of the work of this part. It is looked at only where all work so far is done, in whatever order parallel parts
+    /// do theirs, so that a search repeats.
+    pub(in crate::twin) allowed: u64,
 }
 
-impl Fitting<'_> {
+impl<'a> Fitting<'a> {
+    /// Does a stage, by its number from 0, with half of the work that is left.
+    pub(super) fn stage<B>(&self, number: usize, of: impl FnOnce(&Fitting<'a>) -> B) -> B {
+        self.shared.stage.store(number, Ordering::Relaxed);
+        let part = self.part(self.left() / 2);
+        let done = of(&part);
+        self.bench.work.add(part.bench.work.operations());
+        done
+    }
+
+    /// Returns a part of the fit with a limit of its own.
+    fn part(&self, allowed: u64) -> Fitting<'a> {
+        Fitting {
+            bench: self.bench.apart(),
+            goals: self.goals,
+            recorded: self.recorded,
+            link: self.link,
+            watcher: self.watcher,
+            shared: self.shared,
+            allowed,
+        }
+    }
+
+    fn left(&self) -> u64 {
+        self.allowed.saturating_sub(self.bench.work.operations())
+    }
+
+    /// Returns true, and notes that the fit ends early, if the limit of work is reached.
+    pub(super) fn is_over(&self) -> bool {
+        let over = self.left() == 0;
+        if over {
+            self.shared.early.store(true, Ordering::Relaxed);
+        }
+        over
+    }
+
+    /// Counts the measurement of a candidate.
+    fn count(&self) {
+        let candidates = 1 + self.shared.evaluations.fetch_add(1, Ordering::Relaxed);
+        let stage = self.shared.stage.load(Ordering::Relaxed);
+        self.watcher.fitting(Far {
+            stage: STAGES[stage.min(STAGES.len() - 1)],
+            number: stage + 1,
+            of: STAGES.len(),
+            candidates,
+        });
+    }
+
     /// Sets the times that single commands tell.
     pub(super) fn singles(&self, spec: &Spec) -> Spec {
         let mut spec = spec.clone();
@@ -83,10 +154,10 @@ impl Fitting<'_> {
             STEPS
         };
         for _ in 0..steps {
-            if (self.interrupted)() {
+            if self.watcher.interrupted() || self.is_over() {
                 break;
             }
-            self.evaluations.fetch_add(1, Ordering::Relaxed);
+            self.count();
             let Ok(measured) = self.bench.singles(&spec) else {
                 break;
             };
@@ -95,24 +166,37 @@ impl Fitting<'_> {
         spec
     }
 
-    /// Returns the best of several, the first of equals.
+    /// Returns the best of several, the first of equals. Each is tried by a part of the fit, with an equal share of the work
+    /// that is left; if none is left, the first is taken.
     pub(super) fn best<A: Send, B: Send>(
         &self,
         all: Vec<A>,
-        of: impl Fn(A) -> (f64, B) + Send + Sync,
+        of: impl Fn(&Fitting<'a>, A) -> (f64, B) + Send + Sync,
     ) -> Option<B> {
         self.ranked(all, of).into_iter().next()
     }
 
-    /// Returns all in the order of their distances.
+    /// Returns all in the order of their distances. They are tried as by [`Fitting::best`].
     pub(super) fn ranked<A: Send, B: Send>(
         &self,
-        all: Vec<A>,
-        of: impl Fn(A) -> (f64, B) + Send + Sync,
+        mut all: Vec<A>,
+        of: impl Fn(&Fitting<'a>, A) -> (f64, B) + Send + Sync,
     ) -> Vec<B> {
-        let mut tried: Vec<(f64, B)> = all.into_par_iter().with_max_len(1).map(of).collect();
+        if self.is_over() {
+            all.truncate(1);
+        }
+        let share = self.left() / all.len().max(1) as u64;
+        let tried = all.into_par_iter().with_max_len(1).map(|one| {
+            let part = self.part(share);
+            let (distance, one) = of(&part, one);
+            (distance, part.bench.work.operations(), one)
+        });
+        let mut tried: Vec<(f64, u64, B)> = tried.collect();
+        self.bench
+            .work
+            .add(tried.iter().map(|(_, work, _)| work).sum());
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
-        tried.into_iter().map(|(_, one)| one).collect()
+        tried.into_iter().map(|(.., one)| one).collect()
     }
 
     /// Returns the figure of a kind that is to be met, the first one.
@@ -141,11 +225,11 @@ impl Fitting<'_> {
 
     fn seen_by(&self, spec: &Spec, view: &View) -> f64 {
         let View { measure, of } = view;
-        if (self.interrupted)() {
+        if self.watcher.interrupted() {
             return f64::MAX;
         }
-        self.evaluations.fetch_add(1, Ordering::Relaxed);
-        match spec.check().is_ok().then(|| measure(self.bench, spec)) {
+        self.count();
+        match spec.check().is_ok().then(|| measure(&self.bench, spec)) {
             Some(Ok(samples)) => {
                 let apart = match of(What::Slowest) {
                     true => apart(self.recorded, &samples),
@@ -177,7 +261,7 @@ impl Fitting<'_> {
             .iter()
             .filter_map(|knob| Some((*knob, knob.get(start)?.ln().min(most(knob)))))
             .unzip();
-        if knobs.is_empty() || !self.has(views) {
+        if knobs.is_empty() || !self.has(views) || self.is_over() {
             return start.clone();
         }
         let drive = |x: &[f64]| {
@@ -189,8 +273,13 @@ impl Fitting<'_> {
         };
         // The library returns its last point, which need not be the best of a noisy function.
         let first = drive(&from);
-        let best = RefCell::new((self.distance(&first, views), first));
+        let begin = self.distance(&first, views);
+        let best = RefCell::new((begin, first));
         let cost = |x: &[f64], _: &mut ()| {
+            if self.is_over() {
+                // The library has no other way to end: all that it asks for from here on is worse.
+                return begin + 1.0;
+            }
             let spec = drive(x);
             let cost = self.distance(&spec, views);
             let mut best = best.borrow_mut();

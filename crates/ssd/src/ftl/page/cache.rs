@@ -28,6 +28,8 @@ pub(super) struct Cached {
     pub(super) takes: bool,
     /// The cache is full: it takes nothing until a block is erased or opened in native mode, or something is trimmed.
     pub(super) closed: bool,
+    /// The places at the head of the first of `full` that were folded already, and hold nothing.
+    pub(super) folded: u32,
     /// Number of blocks to fold while the open block is filled (`when_full = "fold"`).
     pub(super) excess: u32,
 }
@@ -82,6 +84,9 @@ impl Cache {
         if self.holds(cblock) {
             self.modes[cblock as usize] = Mode::Fast;
             let at = &mut self.groups[group as usize];
+            if at.full.front() == Some(&cblock) {
+                at.folded = 0;
+            }
             at.full.retain(|&other| other != cblock);
             at.excess = at.excess.saturating_sub(1);
         }

@@ -14,6 +14,9 @@ use fathom_base::Lpn;
 /// Collection for a host write stops once the group has this many blocks that are erased or being erased.
 pub(super) const EXCHANGE: u32 = 3;
 
+/// The look-ups that overlap before the search for valid units asks whether it has enough.
+const LOOK_UPS: usize = 64;
+
 impl PageFtl {
     /// Makes sure that the group can take `units` more host units. [`PageFtl::front_in`] tells whether they go into the
     /// fast cache.
@@ -341,15 +344,36 @@ impl PageFtl {
     /// Puts the places and owners of the valid units of a block at the head of `live` and returns their number.
     /// There is no branch on the result of a look-up, so that the look-ups, which are far apart in memory, overlap.
     pub(super) fn find_live(&mut self, cblock: u32, live: &mut Vec<(u32, u32)>) -> usize {
+        self.find_live_behind(cblock, 0, usize::MAX, live)
+    }
+
+    /// As [`PageFtl::find_live`], without the first `behind` places of the block, and without the rest of it once more than
+    /// `enough` units were found.
+    pub(super) fn find_live_behind(
+        &mut self,
+        cblock: u32,
+        behind: u32,
+        enough: usize,
+        live: &mut Vec<(u32, u32)>,
+    ) -> usize {
         let place_of = self.map.table();
         let first = cblock * self.g.units_per_cblock;
         let owners = &self.owner_of[first as usize..][..self.g.units_per_cblock as usize];
-        live.resize(owners.len(), (0, 0));
-        let mut found = 0;
-        for (from, &owner) in (first..).zip(owners) {
-            live[found] = (from, owner);
-            // A place without an owner looks up the first unit, which is elsewhere.
-            found += usize::from(place_of[owner.max(1) as usize - 1] == from + 1);
+        if live.len() < owners.len() {
+            live.resize(owners.len(), (0, 0));
+        }
+        let owners = &owners[behind as usize..];
+        let (mut from, mut found) = (first + behind, 0);
+        for some in owners.chunks(LOOK_UPS) {
+            for &owner in some {
+                live[found] = (from, owner);
+                // A place without an owner looks up the first unit, which is elsewhere.
+                found += usize::from(place_of[owner.max(1) as usize - 1] == from + 1);
+                from += 1;
+            }
+            if found > enough {
+                break;
+            }
         }
         found
     }

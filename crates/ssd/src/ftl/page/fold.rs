@@ -226,17 +226,20 @@ impl PageFtl {
         let Some(cache) = &self.cache else {
             return false;
         };
-        let full: Vec<u32> = cache.groups[group as usize].full.iter().copied().collect();
+        let at = &cache.groups[group as usize];
+        let (full, mut folded): (Vec<u32>, u32) = (at.full.iter().copied().collect(), at.folded);
         let (mut moving, mut emptied) = (Vec::new(), 0);
         let mut live = std::mem::take(&mut self.live);
         for &cblock in &full {
             let left = units as usize - moving.len();
-            let found = self.find_live(cblock, &mut live);
+            let found = self.find_live_behind(cblock, folded, left, &mut live);
             moving.extend_from_slice(&live[..found.min(left)]);
             if found > left {
+                // The next one stays.
+                folded = live[left].0 % self.g.units_per_cblock;
                 break;
             }
-            emptied += 1;
+            (emptied, folded) = (emptied + 1, 0);
         }
         self.live = live;
         for &(place, _) in &moving {
@@ -246,6 +249,9 @@ impl PageFtl {
         self.merges.folded_units += moving.len() as u64;
         for &cblock in full.iter().take(emptied) {
             self.give_up(group, cblock, ops);
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.groups[group as usize].folded = folded;
         }
         !full.is_empty()
     }
@@ -289,6 +295,17 @@ impl PageFtl {
             return Err(format!(
                 "{count} blocks are cached, and {listed} are listed"
             ));
+        }
+        let folded = |place: u32| {
+            let cblock = self.g.cblock_of_unit(place);
+            let groups = cache.groups.iter();
+            let mut first = groups.filter(|group| group.full.front() == Some(&cblock));
+            first.any(|group| place % self.g.units_per_cblock < group.folded)
+        };
+        let mut held =
+            (0..self.map.len() as u32).filter_map(|lpn| self.map.get(lpn).checked_sub(1));
+        if let Some(place) = held.find(|&place| folded(place)) {
+            return Err(format!("place {place} was folded, and is in use"));
         }
         let beyond = |place: u32| place % self.g.units_per_cblock >= cache.units;
         let lost = (0..self.map.len() as u32)

@@ -32,6 +32,14 @@ pub enum Problem {
         /// The option.
         option: String,
     },
+    /// An included file before any section, as fio refuses it.
+    #[error(
+        "`include {name}` stands before any section, where fio takes none either: write [global] above it"
+    )]
+    IncludeFirst {
+        /// The name as written in the job file.
+        name: String,
+    },
     /// A section without its closing bracket or without a name.
     #[error("a section is written [name], without variables, and this is \"{found}\"")]
     Section {

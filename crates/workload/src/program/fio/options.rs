@@ -145,7 +145,7 @@ options! { |job, v|
             _ => PrioClass::BestEffort,
         })));
     ["fdp"] BOOL => put(&mut job.placement.fdp, boolean(v));
-    ["dataplacement"] "none or fdp" => put(&mut job.placement.fdp, match v {
+    ["dataplacement", "data_placement"] "none or fdp" => put(&mut job.placement.fdp, match v {
         "none" => Some(false),
         "fdp" => Some(true),
         _ => None,

@@ -1,7 +1,7 @@
 //! The other options of fio: those that are ignored and those that are refused, with the reasons.
 //!
 //! The lists cover the options of fio 3.33 (options.c and HOWTO.rst), including alternative names, and those of its
-//! engines libaio and io_uring.
+//! engines libaio and io_uring; of later versions, up to 3.42, those that change a job's accesses or their order.
 
 /// Option names, separated by spaces, and the reason that applies to all of them.
 type Group = (&'static str, &'static str);
@@ -13,7 +13,7 @@ pub const IGNORED: &[Group] = &[
         "the target is the drive that the run names",
     ),
     (
-        "create_fsync create_on_open create_serialize fallocate file_append file_service_type openfiles overwrite \
+        "filetype create_fsync create_on_open create_serialize fallocate file_append file_service_type openfiles overwrite \
          unlink unlink_each_loop lockfile allow_file_create allow_mounted_write",
         "there are no files here: the target is one drive, which is there before and after",
     ),
@@ -32,7 +32,7 @@ pub const IGNORED: &[Group] = &[
     ),
     ("thread", "a process and a thread are the same here"),
     (
-        "cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy gtod_cpu nice uid gid \
+        "cpumask cpus_allowed cpus_allowed_policy verify_async_cpus numa_cpu_nodes numa_mem_policy gtod_cpu nice uid gid \
          sqthread_poll_cpu",
         "all processes are one thread here: start fathom itself under taskset, numactl, nice or setpriv",
     ),
@@ -41,7 +41,7 @@ pub const IGNORED: &[Group] = &[
         "buffers are allocated and aligned here as the drive wants them",
     ),
     (
-        "fixedbufs registerfiles sqthread_poll nonvectored userspace_reap force_async nowait uncached",
+        "fixedbufs registerfiles sqthread_poll nonvectored libaio_vectored userspace_reap force_async nowait uncached",
         "accesses are handed over through a ring of our own, the same for every engine",
     ),
     (
@@ -63,14 +63,14 @@ pub const IGNORED: &[Group] = &[
     ),
     (
         "group_reporting description disk_util clat_percentiles lat_percentiles slat_percentiles percentile_list \
-         block_error_percentiles unified_rw_reporting disable_lat disable_clat disable_slat disable_bw_measurement \
+         block_error_percentiles job_start_clock_id unified_rw_reporting disable_lat disable_clat disable_slat disable_bw_measurement \
          disable_bw significant_figures unit_base bwavgtime iopsavgtime eta error_dump",
         "it is about fio's own report",
     ),
     (
         "write_bw_log write_lat_log write_hist_log write_iops_log write_iolog per_job_logs log_alternate_epoch \
          log_alternate_epoch_clock_id log_avg_msec log_compression log_compression_cpus log_entries \
-         log_hist_coarseness log_hist_msec log_max_value log_offset log_prio log_store_compressed log_unix_epoch",
+         log_hist_coarseness log_hist_msec log_issue_time log_max_value log_window_value log_offset log_prio log_store_compressed log_unix_epoch",
         "`--out` writes every access, with its times, into requests.parquet",
     ),
 ];
@@ -84,6 +84,14 @@ pub const REFUSED: &[Group] = &[
     (
         "zone_reset_frequency zone_reset_threshold",
         "a zone is reset when a write begins at a full one, and by `rw=trim` and `rw=randtrim`",
+    ),
+    (
+        "write_zone_remainder",
+        "a zone whose rest is shorter than the smallest write is finished",
+    ),
+    (
+        "recover_zbd_write_error",
+        "a write that fails ends the run here, so no write pointer is found again",
     ),
     (
         "read_iolog read_iolog_chunked replay_align replay_no_stall replay_redirect replay_scale replay_skip \
@@ -108,6 +116,14 @@ pub const REFUSED: &[Group] = &[
         "nothing is closed here; `end_fsync` flushes when a pass is over",
     ),
     (
+        "end_syncfs",
+        "there is no file system here; `end_fsync` flushes when a pass is over",
+    ),
+    (
+        "readfua writefua",
+        "`sync=dsync` makes each write durable; reads are those of the drive",
+    ),
+    (
         "sync_file_range write_barrier atomic write_hint",
         "a drive has no such request; `fsync`, `fdatasync` and `sync` make writes durable",
     ),
@@ -122,6 +138,15 @@ pub const REFUSED: &[Group] = &[
         "a priority is that of a process here (`prio`), and not of an access",
     ),
     (
+        "priohint",
+        "a drive takes no hints here; `prio` and `prioclass` reach a scheduler above it",
+    ),
+    (
+        "dp_scheme",
+        "handles are taken in turn: list those of a job in `plids`",
+    ),
+    ("num_range", "a trim has one range here"),
+    (
         "serialize_overlap",
         "accesses that overlap are kept in order by a block layer: leave it out and run with `--sched noop`",
     ),
@@ -131,7 +156,7 @@ pub const REFUSED: &[Group] = &[
     ),
     (
         "latency_target latency_window latency_percentile latency_run max_latency rate_min ratemin rate_iops_min \
-         steadystate ss steadystate_duration ss_dur steadystate_ramp_time ss_ramp",
+         steadystate ss steadystate_duration ss_dur steadystate_ramp_time ss_ramp steadystate_check_interval ss_interval",
         "what a run measures changes nothing of it here, and does not end it",
     ),
     (
@@ -141,6 +166,19 @@ pub const REFUSED: &[Group] = &[
     (
         "thinktime_iotime thinktime_blocks_type",
         "a process thinks after `thinktime_blocks` accesses that are done",
+    ),
+    ("thinkcycles", "a pause is a time here: `thinktime`"),
+    (
+        "ramp_size",
+        "what does not count is a time here: `ramp_time`",
+    ),
+    (
+        "sprandom spr_cs spr_num_regions spr_op",
+        "a modelled drive is overwritten before the run by `--precondition random:TIMES`; a real one by a job before the others",
+    ),
+    (
+        "random_sequence_stride",
+        "`random_distribution` takes no sequence",
     ),
     (
         "rate_ignore_thinktime",
@@ -156,7 +194,8 @@ pub const REFUSED: &[Group] = &[
     ),
     (
         "verify_backlog verify_backlog_batch verify_interval verify_offset verify_only verify_pattern \
-         verify_state_load experimental_verify",
+         verify_state_load experimental_verify verify_header_seed verify_write_sequence verify_policy \
+         verify_pattern_interval",
         "a process reads back all that it wrote, after each pass, by headers of our own (`verify=crc32c`)",
     ),
     (

@@ -175,8 +175,8 @@ impl Reader<'_> {
             what,
         };
         if !self.any_section {
-            let option = format!("include {name}");
-            return Err(Problem::NoSection { option });
+            let name = name.to_owned();
+            return Err(Problem::IncludeFirst { name });
         }
         self.files += 1;
         if self.files > FILES_MAX {
