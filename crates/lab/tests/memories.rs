@@ -100,6 +100,78 @@ fn memory_behind_a_battery_is_emptied_and_measured() {
     all_are(&spec, Parameter::WritePolicy, &Value::Word("cache".into()));
 }
 
+/// A drive behind a fast link, whose protected memory is programmed as soon as it holds something.
+const AT_ONCE: &str = r#"
+kind = "ssd"
+name = "at-once"
+capacity = "512MiB"
+[host]
+protocol = "nvme"
+bandwidth = "2GB/s"
+command_overhead = "3us"
+queue_depth = 128
+logical_block = "4KiB"
+[flash]
+channels = 4
+packages_per_channel = 1
+dies_per_package = 2
+planes_per_die = 2
+pages_per_block = 128
+page = "16KiB"
+bus = "800MT/s"
+read = "55us"
+program = "200us"
+erase = "3ms"
+clustered_page = "16KiB"
+clustered_block = "2MiB"
+[mapping]
+kind = "page"
+unit = "16KiB"
+over_provisioning_percent = 10.0
+[write_buffer]
+policy = "fifo"
+capacity = "768KiB"
+drain = "idle"
+idle_delay = "0ns"
+battery = true
+"#;
+
+fn at_once(capacity: Bytes, program: Dur) -> Spec {
+    let mut spec = Spec::from_toml(AT_ONCE).unwrap();
+    spec.flash.program = program;
+    with_memory(&mut spec, |buffer| buffer.capacity = capacity);
+    spec
+}
+
+/// Checks that the capacity lies within the answer's interval, and that the value is within 5 % of it.
+fn about(answer: &Estimate, capacity: Bytes) {
+    let ends = answer.interval().unwrap();
+    let (low, high) = (ends.0.bytes().unwrap(), ends.1.bytes().unwrap());
+    assert!((low..=high).contains(&capacity.0), "{answer:?}");
+    let off = answer.bytes().unwrap() as f64 / capacity.0 as f64 - 1.0;
+    assert!(off.abs() < 0.05, "{answer:?}");
+}
+
+#[test]
+fn memory_that_is_emptied_while_it_is_filled_holds_less_than_it_takes() {
+    let capacity = Bytes::kib(768);
+    let spec = at_once(capacity, Dur::us(200));
+    for answer in answers(&spec, Parameter::WriteBuffer) {
+        about(&answer, capacity);
+        let high = answer.interval().unwrap().1.bytes().unwrap();
+        assert!(high as f64 > 1.03 * capacity.0 as f64, "{answer:?}");
+    }
+    all_are(&spec, Parameter::WritePolicy, &Value::Word("buffer".into()));
+}
+
+#[test]
+fn memory_that_leaves_slowly_is_empty_before_the_next_run() {
+    let capacity = Bytes::kib(3072);
+    for answer in answers(&at_once(capacity, Dur::us(1500)), Parameter::WriteBuffer) {
+        about(&answer, capacity);
+    }
+}
+
 #[test]
 fn a_line_of_a_buffer_is_no_reading_ahead() {
     let spec = drive(|spec| {

@@ -7,7 +7,8 @@
 //!   an idle drain, or after a TRIM of what was written.
 //! - A cache as large as the drive is never full.
 //! - If an idle drain starts sooner than the next piece can arrive, the buffer drains while it fills. It is then full
-//!   later, by the amount drained meanwhile, or never, and no data stay in it to be overwritten.
+//!   later, by the amount drained meanwhile, or never, and no data stay in it to be overwritten. An answer is right between
+//!   both, and by an interval that has the capacity.
 
 use super::right::{Sight, Truth, between, capacity};
 use super::speeds::{Speeds, beyond};
@@ -35,9 +36,10 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         }
         let most = buffer.capacity.0 as f64 / (1.0 - filled / drained);
         let least = buffer.capacity.0 / block * block;
-        let right = vec![between(least, most as u64)];
+        let right = vec![right[0].clone(), between(least, most as u64)];
         let why = "it is drained about as fast as it fills";
-        let sight = match drained >= 2.0 * filled {
+        // Up to a fifth of what it takes leaves meanwhile, so that the capacity is known to a quarter.
+        let sight = match drained >= 5.0 * filled {
             true => Sight::Identifiable,
             false => Sight::Faint,
         };

@@ -19,11 +19,20 @@ const ALONE: Dur = Dur::ms(1_500);
 const REQUEST: u64 = 4 << 10;
 /// The bytes that are in one batch of requests, before the first piece.
 const TOGETHER: u64 = 1 << 20;
+/// The share of the pieces of a run that are its last ones: one in so many.
+const LAST: u64 = 4;
+/// The longest pause after a write that makes a run slow.
+const PAUSE_MAX: Dur = Dur::us(20);
 /// The margin around the written range that is trimmed, in bytes: a drive trims whole units only.
 const MARGIN: u64 = 2 << 20;
 
+/// The figure of the place from which on writes were seen to wait, where it is not the answer; in bytes.
+pub(crate) const SEEN: &str = "seen_bytes";
+
 /// A run with reads instead of writes.
 pub(super) const READ_INSTEAD: Series = Series::new("read_instead");
+/// A run of writes with pauses.
+pub(super) const SLOW_WRITES: Series = Series::new("slow_writes");
 /// A run of long writes.
 pub(super) const LONG_WRITES: Series = Series::new("long_writes");
 
@@ -60,7 +69,7 @@ pub(crate) fn empty(
         return Ok(());
     }
     let Some(range) = forgotten(io, written) else {
-        return io.idle(ALONE);
+        return io.idle(took.clamp(ALONE, SETTLE.1));
     };
     io.trim(range.start, range.end - range.start)?;
     io.idle(took.clamp(SETTLE.0, SETTLE.1))
@@ -140,7 +149,8 @@ impl Pass {
         self.before + self.piece * index
     }
 
-    /// Executes one run from `offset` on, in ascending order, each piece by a transfer. Returns how long it took.
+    /// Executes one run from `offset` on, in ascending order, each piece by a transfer. Returns how long it took, or how long
+    /// all of it would have taken at the speed of its last pieces: as long as that what it left in memory may take to leave.
     pub(super) fn run(
         &self,
         io: &mut Io<'_>,
@@ -154,10 +164,41 @@ impl Pass {
         for at in (offset..end).step_by(TOGETHER as usize) {
             transfer(io, at, TOGETHER.min(end - at))?;
         }
+        let last = (self.count / LAST).max(1);
+        let mut at_last = begin;
         for i in 0..self.count {
+            if i + last == self.count {
+                at_last = io.now();
+            }
             let at = self.at(i);
             transfer(io, offset + at, self.piece)?;
             io.sample(series, at + self.piece, rep);
+        }
+        let (took, took_last) = (io.now().since(begin), io.now().since(at_last));
+        let all = (took_last.0 as f64 / (last * self.piece) as f64 * self.bytes() as f64) as u64;
+        Ok(took.max(Dur(all)))
+    }
+
+    /// Executes one run of writes, one at a time, each after a pause as long as the one before it took, but hardly longer than
+    /// the pause between two pieces of [`Pass::run`]: many a drive begins to empty its memory after a longer one.
+    pub(super) fn run_slowly(
+        &self,
+        io: &mut Io<'_>,
+        offset: u64,
+        rep: u32,
+        series: Series,
+    ) -> Result<Dur, Stop> {
+        let begin = io.now();
+        for (at, len) in short(io, offset, self.before) {
+            let took = io.write(at, len)?;
+            io.idle(took.min(PAUSE_MAX))?;
+        }
+        for i in 0..self.count {
+            let at = self.at(i);
+            let from = io.now();
+            write_short(io, offset + at, self.piece)?;
+            io.sample(series, at + self.piece, rep);
+            io.idle(io.now().since(from).min(PAUSE_MAX))?;
         }
         Ok(io.now().since(begin))
     }

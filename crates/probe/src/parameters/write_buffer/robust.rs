@@ -17,12 +17,14 @@
 //! No shape of the curve is assumed: if the flash is faster than the link, a write waits for one program and the next ones
 //! are fast.
 
-use super::filling::{Emptying, LONG_WRITES, Pass, onset_of, restore};
+use super::drain::{self, Drained};
+use super::filling::{Emptying, LONG_WRITES, Pass, SEEN, onset_of, restore};
 use super::steps::{Kind, make, small, window};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
+use fathom_base::Dur;
 use fathom_stats::location;
 use fathom_stats::separate::separate;
 
@@ -62,6 +64,8 @@ enum Stage {
     Check(Pass, Kind, (u64, u64)),
     /// Memory holds the first size and not the second, in bytes, in the runs and in their repetition.
     Found(u64, u64),
+    /// The same, but filled more slowly memory takes more: the flash empties it meanwhile.
+    Drains(u64, Drained),
     /// Reads wait from the same place on; roughly where, in bytes.
     Limit(u64),
     /// A place was seen but not seen again; roughly where, in bytes.
@@ -137,7 +141,7 @@ fn stage(record: &Record, space: &Space) -> Stage {
             Some(place) => place,
         };
         // A place that is not found again does not count; memory may be larger.
-        match place.map(|place| finer(record, space, place)) {
+        match place.map(|place| finer(record, space, &pass, place)) {
             Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
             Some(Stage::Limit(about)) => limited = limited.or(Some(about)),
             Some(stage) => return stage,
@@ -159,6 +163,16 @@ fn least(record: &Record) -> f64 {
         * times
             .and_then(|times| location::median(&times))
             .unwrap_or(0.0)
+}
+
+/// Returns the time in which the flash takes so many bytes, by the slowest writes that waited for it; zero before any did.
+/// Protected memory needs so long to be empty: what is due is programmed even if it was trimmed meanwhile.
+fn draining(record: &Record, space: &Space, bytes: u64) -> Dur {
+    let times = wide(space).filter_map(|pass| {
+        let place = seen(record, &pass, Kind::Wide)??;
+        drain::time(record, &pass, &Kind::Wide.name(&pass), place, bytes)
+    });
+    times.max().unwrap_or(Dur::ZERO)
 }
 
 /// Returns true if the second of some long writes waits, and the first does not; `None` before they were made.
@@ -186,7 +200,7 @@ fn seen(record: &Record, pass: &Pass, kind: Kind) -> Option<Option<(u64, u64)>> 
 }
 
 /// Narrows a place down to the answer.
-fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
+fn finer(record: &Record, space: &Space, wide: &Pass, place: (u64, u64)) -> Stage {
     let block = space.block_bytes;
     let (mut low, mut high) = place;
     while high - low > block && (low <= EXACT || high - low > low / RESOLUTION) {
@@ -207,7 +221,10 @@ fn finer(record: &Record, space: &Space, place: (u64, u64)) -> Stage {
         Some(Some((l, h))) if l <= high && low <= h => match seen(record, &pass, Kind::Read) {
             None => Stage::Check(pass, Kind::Read, (low, high)),
             Some(Some((l, h))) if l <= high && low <= h => Stage::Limit(low),
-            Some(_) => counted(record, space, (low, high)),
+            Some(_) => match counted(record, space, (low, high)) {
+                Stage::Found(..) => slowly(record, space, wide, &pass, (low, high)),
+                stage => stage,
+            },
         },
         Some(_) => Stage::Lost(low),
     }
@@ -228,6 +245,32 @@ fn counted(record: &Record, space: &Space, (low, high): (u64, u64)) -> Stage {
         None => Stage::Check(pass, Kind::Long, (low, high)),
         Some(true) => Stage::Limit(low),
         Some(false) => Stage::Found(low, high),
+    }
+}
+
+/// Returns the result at a place that is confirmed, by a run of slower writes.
+fn slowly(
+    record: &Record,
+    space: &Space,
+    wide: &Pass,
+    again: &Pass,
+    (low, high): (u64, u64),
+) -> Stage {
+    let passes = [
+        (wide, Kind::Wide.name(wide)),
+        (again, Kind::Again.name(again)),
+    ];
+    let [wide, again] = passes.each_ref().map(|(pass, name)| (*pass, name.as_str()));
+    let Some(drained) = drain::drained(record, wide, again, (low, high), space.block_bytes) else {
+        return Stage::Found(low, high);
+    };
+    if drained.least + space.block_bytes > low {
+        return Stage::Found(low, high);
+    }
+    match seen(record, again.0, Kind::Slow) {
+        None => Stage::Check(*again.0, Kind::Slow, (low, high)),
+        Some(Some((l, _))) if l <= high => Stage::Found(low, high),
+        Some(_) => Stage::Drains(low, drained),
     }
 }
 
@@ -272,9 +315,11 @@ impl Probe for WriteBuffer {
                 Stage::Make(pass, kind) | Stage::Check(pass, kind, _) => {
                     let by = emptying(session.record());
                     written.end = written.end.max(window(&space, by, pass.bytes()).end);
-                    make(session, pass, kind, by)?;
+                    let rest = draining(session.record(), &space, pass.bytes());
+                    make(session, pass, kind, by, rest)?;
                 }
                 Stage::Found(..)
+                | Stage::Drains(..)
                 | Stage::Limit(_)
                 | Stage::Lost(_)
                 | Stage::Flash
@@ -305,12 +350,13 @@ impl Probe for WriteBuffer {
                 Estimate::identified(Value::Bytes(low), reason)
                     .between(Value::Bytes(low), Value::Bytes(high - space.block_bytes))
             }
+            Stage::Drains(seen, drained) => drained.answer(seen),
             Stage::Lost(about) => {
                 let reason = format!(
                     "writes seem to wait from about {} on, and do not do so again with other sizes",
                     size(about)
                 );
-                Estimate::inconclusive(reason).figure("seen_bytes", about as f64)
+                Estimate::inconclusive(reason).figure(SEEN, about as f64)
             }
             Stage::Limit(about) => Estimate::not_identifiable(format!(
                 "writes wait from about {} on, and so do reads of the same lengths: a limit in front of the drive makes both \

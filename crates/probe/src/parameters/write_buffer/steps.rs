@@ -1,7 +1,8 @@
 //! The steps that take the samples of the write buffer: small flushes, and runs of a pass.
 
 use super::filling::{
-    Emptying, LONG_WRITES, Pass, READ_INSTEAD, Transfer, empty, read_short, write_long, write_short,
+    Emptying, LONG_WRITES, Pass, READ_INSTEAD, SLOW_WRITES, Transfer, empty, read_short,
+    write_long, write_short,
 };
 use crate::{Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;
@@ -26,6 +27,8 @@ pub(super) enum Kind {
     Again,
     /// It repeats a place with reads.
     Read,
+    /// It repeats a place with pauses between writes.
+    Slow,
     /// It has writes far longer than the place.
     Long,
 }
@@ -37,6 +40,7 @@ impl Kind {
             Kind::Fine => "place",
             Kind::Again => "repeat",
             Kind::Read => "read",
+            Kind::Slow => "slow",
             Kind::Long => "long",
         };
         format!("{kind} {} + {} x {}", pass.before, pass.count, pass.piece)
@@ -45,6 +49,7 @@ impl Kind {
     pub(super) fn series(self) -> Series {
         match self {
             Kind::Wide | Kind::Fine | Kind::Again => Series::FILLING,
+            Kind::Slow => SLOW_WRITES,
             Kind::Read => READ_INSTEAD,
             Kind::Long => LONG_WRITES,
         }
@@ -80,31 +85,35 @@ pub(super) fn small(session: &mut Session<'_>) -> Result<(), Stop> {
     })
 }
 
-/// Makes the runs of a pass.
+/// Makes the runs of a pass. Protected memory is left alone between them for `rest` at least.
 pub(super) fn make(
     session: &mut Session<'_>,
     pass: Pass,
     kind: Kind,
     by: Emptying,
+    rest: Dur,
 ) -> Result<(), Stop> {
     let space = session.space();
     let window = window(&space, by, pass.bytes());
     session.step(PARAMETER, &kind.name(&pass), |io| {
-        if matches!(kind, Kind::Again | Kind::Read | Kind::Long) {
+        if matches!(kind, Kind::Again | Kind::Read | Kind::Slow | Kind::Long) {
             io.idle(PAUSE)?;
         }
         let mut took = PAUSE;
         for rep in 0..pass.runs() {
-            empty(io, by, &window, took)?;
+            empty(io, by, &window, took.max(rest))?;
             let offset = somewhere(io, &space, &window, pass.bytes());
             let transfer: Transfer = match kind {
-                Kind::Wide | Kind::Fine | Kind::Again => write_short,
+                Kind::Wide | Kind::Fine | Kind::Again | Kind::Slow => write_short,
                 Kind::Read => read_short,
                 Kind::Long => write_long,
             };
-            took = pass.run(io, offset, rep as u32, transfer, kind.series())?;
+            took = match kind {
+                Kind::Slow => pass.run_slowly(io, offset, rep as u32, kind.series())?,
+                _ => pass.run(io, offset, rep as u32, transfer, kind.series())?,
+            };
         }
-        empty(io, by, &window, took)
+        empty(io, by, &window, took.max(rest))
     })
 }
 

@@ -8,7 +8,7 @@
 //!
 //! No two writes in a row are near each other, because even a plain buffer may merge those.
 
-use crate::parameters::write_buffer::filling::{Emptying, empty, restore, runs, write_short};
+use crate::parameters::write_buffer::filling::{Emptying, SEEN, empty, restore, runs, write_short};
 use crate::parameters::write_buffer::robust::emptying;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
@@ -65,9 +65,12 @@ impl Layout {
     }
 }
 
-/// Returns the layout of a run, if the capacity of the write buffer is known.
+/// Returns the layout of a run, if the capacity of the write buffer is known. Of memory that is emptied while it is filled, it
+/// is what went in before a write waited.
 fn layout(buffer: &Estimate, space: &Space) -> Option<Layout> {
-    Layout::of(buffer.bytes()?, space.block_bytes)
+    let seen = buffer.evidence.figures.get(SEEN);
+    let capacity = seen.map_or(buffer.bytes()?, |seen| *seen as u64);
+    Layout::of(capacity, space.block_bytes)
 }
 
 fn name(batch: u32) -> String {
