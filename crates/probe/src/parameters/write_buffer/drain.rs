@@ -6,9 +6,9 @@
 //! the least time of one. A drive that programs only when its memory is full, or after a pause, is not of this sort: filled more slowly
 //! its memory takes as much.
 
-use super::filling::{Pass, SEEN};
+use super::filling::Pass;
 use crate::robust::samples::of_step;
-use crate::robust::size::size;
+use crate::robust::size::{SEEN, size};
 use crate::{Estimate, Parameter, Record, Series, Value};
 use fathom_base::Dur;
 use fathom_stats::location::{mean, median, quantile};

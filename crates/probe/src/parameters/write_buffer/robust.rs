@@ -18,11 +18,11 @@
 //! are fast.
 
 use super::drain::{self, Drained};
-use super::filling::{Emptying, LONG_WRITES, Pass, SEEN, onset_of, restore};
+use super::filling::{Emptying, LONG_WRITES, Pass, onset_of, restore};
 use super::steps::{Kind, make, small, window};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
-use crate::robust::size::size;
+use crate::robust::size::{SEEN, size};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_base::Dur;
 use fathom_stats::location;
