@@ -135,6 +135,18 @@ fn a_map_in_flash_behind_a_memory_of_data_does_not_hide_the_dies() {
 }
 
 #[test]
+fn a_limit_of_operations_before_one_of_bytes_is_not_taken_for_it() {
+    let both = Limit {
+        bandwidth: fathom_base::Rate::new(40_000_000),
+        bandwidth_burst: Some(Bytes(2_000_000_000)),
+        ..operations(3000, 3000)
+    };
+    // A quick run is over before the bytes are.
+    let found = quick_answer(&limited(with(""), both), Parameter::BandwidthLimit, 1);
+    assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+}
+
+#[test]
 fn a_limit_of_bytes_is_none_of_operations() {
     let bytes = Limit {
         bandwidth: fathom_base::Rate::new(33_000_000),

@@ -8,7 +8,7 @@ use fathom_block::{Device, IoErrorKind, Op};
 use fathom_probe::run::target_of;
 use fathom_probe::session::OtherRun;
 use fathom_probe::{
-    Method, Parameter, Record, RecordMeta, Sample, Series, Session, Stop, Unobserved,
+    Ask, Method, Parameter, Record, RecordMeta, Sample, Series, Session, Stop, Unobserved,
 };
 
 const P: Parameter = Parameter::ReadBuffer;
@@ -219,6 +219,27 @@ fn a_budget_of_time_stops_before_the_transfer_and_before_the_pause() {
     })
     .unwrap();
     assert_eq!(device.now(), Time(10_000));
+}
+
+#[test]
+fn a_budget_of_time_ends_within_a_transfer_of_many_requests() {
+    for queued in [false, true] {
+        let mut device = drive();
+        let meta = RecordMeta {
+            budget_ns: Some(50_000),
+            ..meta(&device)
+        };
+        with(&mut device, meta, None, |session| {
+            let stop = session.step(P, "many", |io| match queued {
+                true => io.read_queued(&[(0, 512); 100], 1).map(|_| ()),
+                false => io.serve(&[Ask::read(0, 512); 100], 1).map(|_| ()),
+            });
+            assert!(matches!(stop, Err(Stop::BudgetTime { .. })), "{stop:?}");
+        })
+        .unwrap();
+        // Each read takes 6120 ns.
+        assert!(device.now() < Time(50_000 + 6_120), "{:?}", device.now());
+    }
 }
 
 fn two_steps(session: &mut Session<'_>) -> Result<Vec<Sample>, Stop> {

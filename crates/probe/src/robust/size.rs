@@ -1,6 +1,9 @@
-//! Formats sizes for the reasons of answers.
+//! Formats sizes for the reasons of answers, and names the one of their figures.
 
 use fathom_base::Bytes;
+
+/// The figure of a size that was seen but is not the answer, in bytes.
+pub(crate) const SEEN: &str = "seen_bytes";
 
 /// Formats a size in the largest unit in which it is a multiple of a half: `16 KiB`, `255.5 KiB`, `3076 KiB`, `5 MiB`. If
 /// there is none, rounds: `51.2 MiB`.

@@ -316,8 +316,9 @@ impl<'a> Io<'a> {
         let depth = depth.min(info.queue_depth);
         let pieces = list.iter().flat_map(|&extent| split(extent, longest));
         let tag = self.tag;
+        let until = self.limits.time_over(self.began);
         let queue = Queue::new(&mut *self.device, &mut *self.ids, op, tag, depth);
-        let (span, result) = queue.run(pieces);
+        let (span, result) = queue.until(until).run(pieces);
         // A failed transfer counts in full: a part of it may be on the drive.
         self.cost.requests += span.requests;
         match op {
@@ -326,8 +327,10 @@ impl<'a> Io<'a> {
             Op::Flush | Op::Trim | Op::Zone(_) => {}
         }
         self.progress();
-        result?;
-        Ok(span)
+        match result? {
+            true => Ok(span),
+            false => Err(self.limits.over(self.now().since(self.began))),
+        }
     }
 
     fn progress(&mut self) {

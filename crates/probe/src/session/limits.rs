@@ -1,9 +1,30 @@
-//! The limits of a step. They are checked before every transfer, so no limit is ever exceeded.
+//! The limits of a step. They are checked before every transfer, and the time before every request: no more is submitted
+//! once what is in flight will take the rest of it.
 
 use super::stop::Stop;
-use fathom_base::Dur;
+use fathom_base::{Dur, Time};
 use fathom_block::{IoError, IoErrorKind, Op};
 use std::ops::Range;
+
+/// How far a loop of requests is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Along {
+    /// When it began.
+    pub(super) began: Time,
+    pub(super) now: Time,
+    /// The requests that are complete, and those in flight.
+    pub(super) done: u64,
+    pub(super) open: u64,
+}
+
+impl Along {
+    /// Returns true if what is in flight will be complete by a time, at the pace of what is complete.
+    pub(super) fn ends_by(&self, until: Time) -> bool {
+        let pace = self.now.since(self.began).0 / self.done.max(1);
+        let open = if self.done == 0 { 0 } else { self.open };
+        self.now + Dur(pace.saturating_mul(open)) < until
+    }
+}
 
 /// The limits of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,18 +86,50 @@ impl Limits {
         Ok(())
     }
 
+    /// Returns when the time of a step that began at `began` is over; `None` without a limit.
+    pub(super) fn time_over(&self, began: Time) -> Option<Time> {
+        let left = |(before, budget): (u64, u64)| began + Dur(budget.saturating_sub(before));
+        self.time_ns.map(left)
+    }
+
+    /// Returns why a step stops that has spent `spent` and cannot end in time.
+    pub(super) fn over(&self, spent: Dur) -> Stop {
+        let (before, budget_ns) = self.time_ns.unwrap_or_default();
+        Stop::BudgetTime {
+            spent_ns: before.saturating_add(spent.0),
+            budget_ns,
+        }
+    }
+
     /// Checks that the step may go on for `pause` after it has spent `spent`.
     pub(super) fn check_time(&self, spent: Dur, pause: Dur) -> Result<(), Stop> {
         let Some((before_ns, budget_ns)) = self.time_ns else {
             return Ok(());
         };
         let spent_ns = before_ns.saturating_add(spent.0);
-        if spent_ns.saturating_add(pause.0) >= budget_ns {
-            return Err(Stop::BudgetTime {
-                spent_ns,
-                budget_ns,
-            });
+        match spent_ns.saturating_add(pause.0) >= budget_ns {
+            true => Err(self.over(spent)),
+            false => Ok(()),
         }
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_flight_takes_time_too() {
+        let at = |ms: u64| Time::ZERO + Dur::ms(ms);
+        let along = Along {
+            began: at(100),
+            now: at(200),
+            done: 10,
+            open: 30,
+        };
+        // 10 ms for each of 30.
+        assert!(along.ends_by(at(501)) && !along.ends_by(at(500)));
+        let first = Along { done: 0, ..along };
+        assert!(first.ends_by(at(201)) && !first.ends_by(at(200)));
     }
 }

@@ -1,5 +1,6 @@
 //! Single requests with their own times: a closed loop of a given depth, or requests that are due at given times.
 
+use super::limits::Along;
 use super::transfer::PATIENCE;
 use fathom_base::{Dur, Time};
 use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request, Tag};
@@ -73,6 +74,7 @@ pub(super) struct Before<'a> {
     /// The requests that are complete, by their number.
     pub(super) ended: &'a [Option<Served>],
     pub(super) now: Time,
+    pub(super) along: Along,
 }
 
 /// The state of a loop.
@@ -108,13 +110,9 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Serves the requests in the order given. After a failure it submits no more and waits for those in flight. Returns
-    /// those that were served, in the order given, and the number submitted.
-    pub(super) fn run(self, asks: &[Ask]) -> (Vec<Served>, u64, Result<(), IoError>) {
-        self.run_while(asks, |_| true)
-    }
-
-    /// As `run`, but submits a request only if the state before it allows.
+    /// Serves the requests in the order given, each if the state before it allows. After a failure, or one that is not allowed,
+    /// it submits no more and waits for those in flight. Returns those that were served, in the order given, and the number
+    /// submitted.
     pub(super) fn run_while(
         mut self,
         asks: &[Ask],
@@ -124,10 +122,19 @@ impl<'a> Serving<'a> {
         let mut submitted = 0;
         for (number, ask) in asks.iter().enumerate() {
             self.make_room(asks, ask);
+            let now = self.device.now();
+            let open = self.open.len() as u64;
+            let along = Along {
+                began: self.began,
+                now,
+                done: (number as u64).saturating_sub(open),
+                open,
+            };
             let before = Before {
                 number,
                 ended: &self.ended,
-                now: self.device.now(),
+                now,
+                along,
             };
             if self.failed.is_some() || !goes_on(&before) {
                 break;

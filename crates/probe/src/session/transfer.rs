@@ -1,5 +1,6 @@
 //! Keeps requests in flight: does what the block layer below an application does to a long transfer.
 
+use super::limits::Along;
 use fathom_base::{Dur, Time};
 use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request, Tag};
 use std::ops::Range;
@@ -43,6 +44,8 @@ pub(super) struct Queue<'a> {
     op: Op,
     tag: Tag,
     depth: u32,
+    /// When no more is submitted.
+    until: Option<Time>,
     in_flight: u32,
     span: Span,
     failed: Option<IoError>,
@@ -69,6 +72,7 @@ impl<'a> Queue<'a> {
             op,
             tag,
             depth: depth.max(1),
+            until: None,
             in_flight: 0,
             span,
             failed: None,
@@ -76,17 +80,24 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Keeps up to `depth` requests in flight, in the order given, until all are done. After a failure it submits no more
-    /// and waits for those in flight.
+    /// Submits nothing from a time on.
+    pub(super) fn until(self, until: Option<Time>) -> Self {
+        Self { until, ..self }
+    }
+
+    /// Keeps up to `depth` requests in flight, in the order given, until all are done. After a failure, or when the time is over,
+    /// it submits no more and waits for those in flight. Returns whether all were submitted.
     pub(super) fn run(
         mut self,
         pieces: impl Iterator<Item = (u64, u64)>,
-    ) -> (Span, Result<(), IoError>) {
+    ) -> (Span, Result<bool, IoError>) {
+        let mut all = true;
         for (offset, len) in pieces {
             while self.in_flight >= self.depth && self.failed.is_none() {
                 self.collect();
             }
-            if self.failed.is_some() {
+            all = self.until.is_none_or(|until| self.along().ends_by(until));
+            if self.failed.is_some() || !all {
                 break;
             }
             let id = self.ids.next().unwrap_or_default();
@@ -97,7 +108,17 @@ impl<'a> Queue<'a> {
         while self.in_flight > 0 {
             self.collect();
         }
-        (self.span, self.failed.map_or(Ok(()), Err))
+        (self.span, self.failed.map_or(Ok(all), Err))
+    }
+
+    fn along(&self) -> Along {
+        let open = u64::from(self.in_flight);
+        Along {
+            began: self.span.from,
+            now: self.device.now(),
+            done: self.span.requests - open,
+            open,
+        }
     }
 
     fn submit(&mut self, mut request: Request) {

@@ -5,7 +5,7 @@ use super::media::{self, Logged};
 use super::model::{LARGEST, Shown, candidates};
 use super::{latency, stream};
 use crate::robust::prepare::prepare;
-use crate::robust::size::size;
+use crate::robust::size::{SEEN, size};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::separate::Decision;
 
@@ -108,13 +108,15 @@ fn nameless(record: &Record) -> Estimate {
         return Estimate::inconclusive(format!(
             "the times of writes fit a unit of {}, but a whole unit is not clearly faster than one without a block",
             size(shown.bytes)
-        ));
+        ))
+        .figure(SEEN, shown.bytes as f64);
     }
     if let Some(shown) = stream::shown(record).1.first() {
         return Estimate::inconclusive(format!(
             "the throughput of writes fits a unit of {}, but whole units are not clearly faster than ones without a block",
             size(shown.bytes)
-        ));
+        ))
+        .figure(SEEN, shown.bytes as f64);
     }
     if latency::from_memory(record) {
         return Estimate::inconclusive(

@@ -4,7 +4,8 @@
 //! looks at range and slope of a few rounds (SNIA PTS 2.0.2) fires while a drive still has erased blocks.
 
 use crate::robust::samples::of_step;
-use crate::{Parameter, Record, Series, Session, Space, Stop};
+use crate::robust::size::SEEN;
+use crate::{Estimate, Parameter, Record, Series, Session, Space, Stop};
 use fathom_block::DriveLog;
 use fathom_stats::location;
 use fathom_stats::separate::{Decision, separate};
@@ -72,20 +73,26 @@ pub(crate) fn bound(space: &Space) -> u64 {
     space.bytes() + parts.sum::<u64>() + 4 * part(space, USED[USED.len() - 1])
 }
 
-/// Returns the length of a write: a multiple of the indirection unit, if it is known.
-fn length(session: &Session<'_>) -> u64 {
-    let known = session.known(Parameter::IndirectionUnit);
-    let unit = known.and_then(|known| known.bytes()).unwrap_or(LEN);
-    let longest = session.info().max_request_bytes.max(unit);
-    let block = session.space().block_bytes;
+/// Returns the length of a write on a drive that takes no longer requests than `longest`: a multiple of the indirection unit,
+/// if it is known or writes fit one. A write that ends within a unit has it completed, and the next one writes it again: more
+/// than the host's bytes age, and unevenly.
+fn length(known: Option<&Estimate>, longest: u64, block: u64) -> u64 {
+    let seen = |known: &Estimate| Some(*known.evidence.figures.get(SEEN)? as u64);
+    let unit = known.and_then(|known| known.bytes().or_else(|| seen(known)));
+    let unit = unit.unwrap_or(LEN);
     let len = if unit > LEN { unit } else { LEN / unit * unit };
-    len.min(longest).next_multiple_of(block)
+    len.min(longest.max(unit)).next_multiple_of(block)
 }
 
 /// Fills the drive, and overwrites ever smaller parts of it, unless random overwrites are slow even where nothing is moved.
 pub(crate) fn measure(session: &mut Session<'_>) -> Result<(), Stop> {
     let region = session.region();
-    let len = length(session);
+    let known = session.known(Parameter::IndirectionUnit);
+    let (longest, block) = (
+        session.info().max_request_bytes,
+        session.space().block_bytes,
+    );
+    let len = length(known, longest, block);
     sparse(session, len)?;
     if order(session.record()).is_none_or(|ratio| ratio > ORDER_MAX) {
         return Ok(());
@@ -206,4 +213,24 @@ fn media(record: &Record, used: u64, fill: u64) -> Option<f64> {
         |of: fn(&DriveLog) -> Option<u64>| Some(of(last)?.saturating_sub(of(first)?) as f64);
     let host = grown(|log| log.host_bytes_written)?;
     (host > 0.0).then_some(grown(|log| log.media_bytes_written)? / host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+
+    #[test]
+    fn writes_are_whole_units_even_where_the_unit_is_not_certain() {
+        let of = |known: Option<&Estimate>| length(known, 1 << 20, 4096) >> 10;
+        assert_eq!(of(None), 64);
+        let named = |kib: u64| Estimate::identified(Value::Bytes(kib << 10), "");
+        assert_eq!(
+            [4, 36, 24, 128].map(|kib| of(Some(&named(kib)))),
+            [64, 36, 48, 128]
+        );
+        let seen = Estimate::inconclusive("").figure(SEEN, f64::from(36 << 10));
+        assert_eq!(of(Some(&seen)), 36);
+        assert_eq!(of(Some(&Estimate::inconclusive(""))), 64);
+    }
 }

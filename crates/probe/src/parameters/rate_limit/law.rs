@@ -1,6 +1,7 @@
 //! The law of a token bucket: a level that drops to a lower one when the bucket is empty, and what a pause gives back.
 
 use fathom_stats::location::{mad, median};
+use fathom_stats::separate::{Decision, separate};
 
 /// The batches that a level has at least.
 const BATCHES_MIN: usize = 6;
@@ -8,6 +9,12 @@ const BATCHES_MIN: usize = 6;
 const DROP_MAX: f64 = 0.75;
 /// The largest robust spread of the lower level: a bucket refills evenly.
 const SPREAD_MAX: f64 = 0.05;
+
+/// The least relative drop that is seen, and the confidence of it: the place of the drop is chosen. The most batches of a
+/// level that are compared.
+const FELL: f64 = 0.05;
+const FELL_CONFIDENCE: f64 = 0.9999;
+const THIN: usize = 200;
 
 /// A batch of requests at full speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +67,20 @@ pub(super) fn drop(batches: &[Batch], least_before: usize) -> Option<Drop> {
     })
 }
 
+/// Returns the rates before and after a change to a clearly lower one, whatever its size and form.
+pub(super) fn fell(batches: &[Batch]) -> Option<(f64, f64)> {
+    let logs: Vec<f64> = batches.iter().map(|batch| batch.rate().ln()).collect();
+    let (before, after) = batches.split_at(change(&logs, BATCHES_MIN)?);
+    let thin = |part: &[Batch]| -> Vec<f64> {
+        let rates = part.iter().step_by(part.len().div_ceil(THIN).max(1));
+        rates.map(Batch::rate).collect()
+    };
+    let (before, after) = (thin(before), thin(after));
+    let compared = separate(&before, &after, FELL_CONFIDENCE, FELL)?;
+    let fell = compared.decision == Decision::Greater;
+    fell.then_some((median(&before)?, median(&after)?))
+}
+
 /// Returns the index of the first batch of the second level.
 fn change(logs: &[f64], least_before: usize) -> Option<usize> {
     let cost = |part: &[f64]| {
@@ -82,7 +103,7 @@ fn change(logs: &[f64], least_before: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Batch, drop};
+    use super::{BATCHES_MIN, Batch, drop, fell};
 
     /// Serves batches of 500 from a bucket of `burst` tokens that is refilled with `refill` a second, at up to `fast`.
     fn served(burst: f64, refill: f64, fast: f64, batches: usize) -> Vec<Batch> {
@@ -120,5 +141,19 @@ mod tests {
             batch.seconds *= 2.0 + (i % 7) as f64;
         }
         assert_eq!(drop(&batches, 1), None);
+        assert!(fell(&batches).is_some());
+    }
+
+    #[test]
+    fn a_small_drop_is_seen_but_is_no_law() {
+        let batches = served(30_000.0, 46_000.0, 60_000.0, 600);
+        assert_eq!(drop(&batches, 1), None);
+        let (fast, slow) = fell(&batches).unwrap();
+        assert!((slow / fast - 46.0 / 60.0).abs() < 0.01);
+        assert_eq!(fell(&served(1e12, 3_000.0, 60_000.0, 200)), None);
+        assert_eq!(fell(&batches[..2 * BATCHES_MIN - 1]), None);
+        // A rise, as of a cache that fills.
+        let rise: Vec<Batch> = batches.iter().rev().copied().collect();
+        assert_eq!(fell(&rise), None);
     }
 }

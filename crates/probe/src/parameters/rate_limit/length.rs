@@ -2,7 +2,8 @@
 //!
 //! Both limits let reads of one length pass at a constant rate. A limit of operations lets as many reads of another length
 //! pass, and a limit of bytes as many bytes. Small reads are compared with those of twice the length, long ones with those of
-//! half of it. Where the drive holds these back, the rate is neither, and the limit is the one that was looked for.
+//! half of it. Where the drive holds these back, the rate is neither, and the limit is the one that was looked for. Where the
+//! rate is below both, a second limit has begun, and which of them was seen before it is open.
 
 use super::measure::{Kind, read_bytes};
 use crate::record::Timed;
@@ -19,6 +20,8 @@ const READS: [u64; 2] = [16, 4096];
 const DEPTH: u32 = 32;
 /// How far the rates at both lengths may differ, as a share, if they are the same.
 const SAME: f64 = 0.1;
+/// Below this ratio to the least rate that either limit leaves, something else holds the reads back.
+const LESS_MAX: f64 = 0.8;
 
 /// Returns the length of the reads before and of the other ones, in bytes, if the drive takes such reads.
 fn lengths(space: &Space, kind: Kind, longest: u64) -> Option<[u64; 2]> {
@@ -55,7 +58,7 @@ pub(super) fn look(
     })
 }
 
-/// Returns the answer if the limit that was seen counts the other thing. `reads_per_second` is the rate of the reads before.
+/// Returns the answer if the limit that was seen counts the other thing, or if another one follows it. `reads_per_second` is the rate of the reads before.
 pub(super) fn counts_other(record: &Record, kind: Kind, reads_per_second: f64) -> Option<Estimate> {
     let longest = record.meta.target.max_request_bytes;
     let [before, other] = lengths(&Space::of(record), kind, longest)?.map(|len| len as f64);
@@ -70,6 +73,15 @@ pub(super) fn counts_other(record: &Record, kind: Kind, reads_per_second: f64) -
         true => reads / reads_per_second,
         false => reads * other / (reads_per_second * before),
     };
+    let kib = |len: f64| len / 1024.0;
+    if same < LESS_MAX {
+        return Some(Estimate::inconclusive(format!(
+            "reads of {} KiB come at {reads_per_second:.0} a second, and right after it those of {} KiB at only {reads:.0}: another \
+             limit follows, whose burst lasts longer",
+            kib(before),
+            kib(other),
+        )));
+    }
     if (same - 1.0).abs() > SAME {
         return None;
     }
@@ -77,7 +89,6 @@ pub(super) fn counts_other(record: &Record, kind: Kind, reads_per_second: f64) -
         true => "operations",
         false => "bytes",
     };
-    let kib = |len: f64| len / 1024.0;
     Some(Estimate::absent(format!(
         "reads of {} KiB come at {reads_per_second:.0} a second at last, and those of {} KiB at {reads:.0}: the limit counts {found}",
         kib(before),

@@ -7,7 +7,7 @@
 //! ([`super::gate`]).
 
 use super::gate::{AtDepth, BATCHES_MIN, Cause, Constant, cause, constant};
-use super::law::{Batch, Drop, drop};
+use super::law::{Batch, Drop, drop, fell};
 use super::length;
 use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, read_bytes, run};
 use crate::robust::prepare::prepare;
@@ -151,16 +151,13 @@ impl Limit {
             true => format!("{:.1} GB", tokens / 1e9),
             false => format!("{tokens:.0} reads"),
         };
-        let absent = Estimate::absent(format!(
-            "{much} at full speed show no drop to a constant rate"
-        ));
         if all.len() < BATCHES_MIN {
             return Estimate::inconclusive(format!(
                 "{much} came in the time that there was, which is too few to tell a constant rate"
             ));
         }
         let Some(seen) = constant(&all) else {
-            return absent;
+            return self.not_constant(&all, &much);
         };
         match cause(seen.per_second, &at_depths(record, self.0)) {
             Cause::Gate(ratio) => {
@@ -179,7 +176,22 @@ impl Limit {
                  the drive or the host",
                 self.said(seen.per_second)
             )),
-            Cause::Drive => absent,
+            Cause::Drive => self.not_constant(&all, &much),
+        }
+    }
+
+    /// Returns the answer where no limit sets the rate at last; `much` says what was read.
+    fn not_constant(&self, all: &[Batch], much: &str) -> Estimate {
+        match fell(all) {
+            Some((fast, slow)) => Estimate::inconclusive(format!(
+                "reads at full speed fall from {} to {}, which is too little or too uneven for the law of a limit: a drive that \
+                 gets hot looks the same",
+                self.said(fast),
+                self.said(slow)
+            )),
+            None => Estimate::absent(format!(
+                "{much} at full speed show no drop to a constant rate"
+            )),
         }
     }
 

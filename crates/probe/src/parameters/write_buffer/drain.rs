@@ -6,9 +6,10 @@
 //! the least time of one. A drive that programs only when its memory is full, or after a pause, is not of this sort: filled more slowly
 //! its memory takes as much.
 
-use super::filling::{Pass, SEEN};
+use super::filling::Pass;
+use super::steps::Kind;
 use crate::robust::samples::of_step;
-use crate::robust::size::size;
+use crate::robust::size::{SEEN, size};
 use crate::{Estimate, Parameter, Record, Series, Value};
 use fathom_base::Dur;
 use fathom_stats::location::{mean, median, quantile};
@@ -54,6 +55,12 @@ impl Drained {
     }
 }
 
+/// A pass that saw a place.
+pub(super) struct Seen<'a> {
+    pub(super) pass: &'a Pass,
+    pub(super) kind: Kind,
+}
+
 /// The times of the pieces of one step.
 struct Pieces {
     /// Of those that fit and of those beyond, in nanoseconds.
@@ -63,8 +70,9 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn of(record: &Record, pass: &Pass, name: &str, place: (u64, u64)) -> Option<Self> {
-        let samples = of_step(record, PARAMETER, name)?.filter(|s| s.series == Series::FILLING);
+    fn of(record: &Record, seen: &Seen<'_>, place: (u64, u64)) -> Option<Self> {
+        let name = seen.kind.name(seen.pass);
+        let samples = of_step(record, PARAMETER, &name)?.filter(|s| s.series == Series::FILLING);
         let (mut fitting, mut waiting) = (Vec::new(), Vec::new());
         for sample in samples {
             match sample.x {
@@ -73,7 +81,7 @@ impl Pieces {
                 _ => {}
             }
         }
-        let piece = pass.piece as f64;
+        let piece = seen.pass.piece as f64;
         Some(Self {
             fitting,
             waiting,
@@ -91,28 +99,22 @@ impl Pieces {
 }
 
 /// Returns the time in which the flash takes so many bytes, by the writes that waited for it in a pass that saw a place.
-pub(super) fn time(
-    record: &Record,
-    pass: &Pass,
-    name: &str,
-    place: (u64, u64),
-    bytes: u64,
-) -> Option<Dur> {
-    let (_, flash) = Pieces::of(record, pass, name, place)?.each()?;
+pub(super) fn time(record: &Record, seen: &Seen<'_>, place: (u64, u64), bytes: u64) -> Option<Dur> {
+    let (_, flash) = Pieces::of(record, seen, place)?.each()?;
     Some(Dur((flash * bytes as f64) as u64))
 }
 
 /// Returns what memory holds if it is emptied while it is filled: `wide` is the pass that saw `place`, and `again` the one
-/// that saw it again, each with its name.
+/// that saw it again.
 pub(super) fn drained(
     record: &Record,
-    wide: (&Pass, &str),
-    again: (&Pass, &str),
+    wide: &Seen<'_>,
+    again: &Seen<'_>,
     place: (u64, u64),
     block: u64,
 ) -> Option<Drained> {
-    let first = Pieces::of(record, wide.0, wide.1, place)?;
-    let again = Pieces::of(record, again.0, again.1, place)?;
+    let first = Pieces::of(record, wide, place)?;
+    let again = Pieces::of(record, again, place)?;
     let (memory, slow) = first.each()?;
     let flash = again.each().map_or(slow, |(_, flash)| flash.min(slow));
     let edge = place.0 as f64;

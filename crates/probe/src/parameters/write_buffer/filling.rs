@@ -26,9 +26,6 @@ const PAUSE_MAX: Dur = Dur::us(20);
 /// The margin around the written range that is trimmed, in bytes: a drive trims whole units only.
 const MARGIN: u64 = 2 << 20;
 
-/// The figure of the place from which on writes were seen to wait, where it is not the answer; in bytes.
-pub(crate) const SEEN: &str = "seen_bytes";
-
 /// A run with reads instead of writes.
 pub(super) const READ_INSTEAD: Series = Series::new("read_instead");
 /// A run of writes with pauses.

@@ -17,12 +17,12 @@
 //! No shape of the curve is assumed: if the flash is faster than the link, a write waits for one program and the next ones
 //! are fast.
 
-use super::drain::{self, Drained};
-use super::filling::{Emptying, LONG_WRITES, Pass, SEEN, onset_of, restore};
+use super::drain::{self, Drained, Seen};
+use super::filling::{Emptying, LONG_WRITES, Pass, onset_of, restore};
 use super::steps::{Kind, make, small, window};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
-use crate::robust::size::size;
+use crate::robust::size::{SEEN, size};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_base::Dur;
 use fathom_stats::location;
@@ -170,7 +170,8 @@ fn least(record: &Record) -> f64 {
 fn draining(record: &Record, space: &Space, bytes: u64) -> Dur {
     let times = wide(space).filter_map(|pass| {
         let place = seen(record, &pass, Kind::Wide)??;
-        drain::time(record, &pass, &Kind::Wide.name(&pass), place, bytes)
+        let kind = Kind::Wide;
+        drain::time(record, &Seen { pass: &pass, kind }, place, bytes)
     });
     times.max().unwrap_or(Dur::ZERO)
 }
@@ -256,19 +257,17 @@ fn slowly(
     again: &Pass,
     (low, high): (u64, u64),
 ) -> Stage {
-    let passes = [
-        (wide, Kind::Wide.name(wide)),
-        (again, Kind::Again.name(again)),
-    ];
-    let [wide, again] = passes.each_ref().map(|(pass, name)| (*pass, name.as_str()));
-    let Some(drained) = drain::drained(record, wide, again, (low, high), space.block_bytes) else {
+    let of = |pass, kind| Seen { pass, kind };
+    let [first, second] = [of(wide, Kind::Wide), of(again, Kind::Again)];
+    let drained = drain::drained(record, &first, &second, (low, high), space.block_bytes);
+    let Some(drained) = drained else {
         return Stage::Found(low, high);
     };
     if drained.least + space.block_bytes > low {
         return Stage::Found(low, high);
     }
-    match seen(record, again.0, Kind::Slow) {
-        None => Stage::Check(*again.0, Kind::Slow, (low, high)),
+    match seen(record, again, Kind::Slow) {
+        None => Stage::Check(*again, Kind::Slow, (low, high)),
         Some(Some((l, _))) if l <= high => Stage::Found(low, high),
         Some(_) => Stage::Drains(low, drained),
     }

@@ -8,10 +8,11 @@
 //!
 //! No two writes in a row are near each other, because even a plain buffer may merge those.
 
-use crate::parameters::write_buffer::filling::{Emptying, SEEN, empty, restore, runs, write_short};
+use crate::parameters::write_buffer::filling::{Emptying, empty, restore, runs, write_short};
 use crate::parameters::write_buffer::robust::emptying;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
+use crate::robust::size::SEEN;
 use crate::robust::units::write_unit;
 use crate::{
     Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Space, Stop, Value, Verdict,

@@ -26,7 +26,7 @@ impl Io<'_> {
 
     /// Serves requests in the order given, with at most `depth` in flight (at most the drive's queue depth), and returns
     /// the times of each. One that has a due time is submitted then, or when there is room. Requests are not split: none
-    /// may be longer than the drive's longest request. Check the budget of time between calls that take long.
+    /// may be longer than the drive's longest request.
     ///
     /// # Errors
     /// As for [`Io::write`].
@@ -47,12 +47,18 @@ impl Io<'_> {
         }
         let depth = depth.min(self.device.info().queue_depth);
         let (device, ids) = (&mut *self.device, &mut *self.ids);
-        let (served, submitted, result) = Serving::new(device, ids, self.tag, depth).run(asks);
+        let until = self.limits.time_over(self.began);
+        let goes_on = |before: &Before<'_>| until.is_none_or(|until| before.along.ends_by(until));
+        let (served, submitted, result) =
+            Serving::new(device, ids, self.tag, depth).run_while(asks, goes_on);
         self.cost.requests += submitted;
         self.cost.bytes_read += read;
         self.cost.bytes_written += written;
         self.progress();
         result?;
+        if served.len() < asks.len() {
+            return Err(self.limits.over(self.now().since(self.began)));
+        }
         Ok(served)
     }
 
