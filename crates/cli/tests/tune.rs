@@ -225,8 +225,12 @@ fn wrong_usage_is_told() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("profile.toml"), PROFILE).unwrap();
     fs::write(dir.path().join("job.fio"), READS).unwrap();
-    let wrong: [(&[&str], &str); 8] = [
+    let wrong: [(&[&str], &str); 9] = [
         (&["tune"], "<RUN>"),
+        (
+            &["tune", "profile.toml", "--on", "model:nvme"],
+            "`--on model:nvme` is a modelled drive",
+        ),
         (&["tune", "profile.toml", "--apply"], "--verify"),
         (&["tune", "profile.toml", "--verify", "job.fio"], "--apply"),
         (&["tune", "profile.toml", "--format", "xml"], "postgresql"),

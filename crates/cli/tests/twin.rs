@@ -64,6 +64,13 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
         )
     };
     run("model:./a.toml");
+    // A mistake is told before a twin is made.
+    for more in [["--platform", "spam"], ["--sched", "spam"]] {
+        let args = ["run", "generate:uniform", "--on", "a"];
+        let said = failed(dir, &[&args[..], &more].concat());
+        assert!(said.contains("spam"), "{said}");
+        assert!(!dir.join("a/twin.toml").exists(), "{more:?}");
+    }
     let (_, said) = run("a");
     assert!(said.contains("twin.toml (made now)"), "{said}");
     let (_, said) = run("a");

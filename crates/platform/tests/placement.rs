@@ -90,7 +90,7 @@ fn a_zoned_drive_is_refused_with_the_reason() {
     let host = Charged::new(platform(), vec![drive], Processors::new(1));
     let error = host.err().unwrap().to_string();
     assert!(
-        error.contains("`drive` is drive: a drive without zones"),
+        error.contains("platform: `drive` is drive, a zoned drive: it is for drives without zones"),
         "{error}"
     );
 }

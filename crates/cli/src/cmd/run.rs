@@ -44,6 +44,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let stacks = turns
         .map(|text| stacks::of(text, &args.queue))
         .transpose()?;
+    // What can be wrong is found before a twin is made, which takes its time.
+    workload.check()?;
+    let queue = queue::of(&args.queue)?;
+    let platform = args.model.platform.as_deref();
+    let platform = platform.map(platform_of_run).transpose()?;
     let name = twin::target(&args.on)?;
     let model = drive::model(args, &name)?;
     let starts_full = model.as_ref().is_some_and(|model| !model.starts_empty());
@@ -61,17 +66,10 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             model.as_ref().is_some_and(Model::starts_empty),
         ),
         seed: args.workload.seed,
-        queue: queue::of(&args.queue)?,
+        queue,
         depth: args.queue.depth,
-        platform: args
-            .model
-            .platform
-            .as_deref()
-            .map(platform_of_run)
-            .transpose()?,
+        platform,
     };
-    // Before the drive is filled.
-    plan.workload.check()?;
     let kind = match stacks {
         None => SetKind::Run,
         Some(_) => SetKind::Turns,

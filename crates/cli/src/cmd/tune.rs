@@ -77,6 +77,14 @@ fn probed(profile: &Profile) -> Option<PathBuf> {
 
 /// Finds the drive of a target. One that the user named must be found.
 fn queue(args: &TuneArgs, path: &Path) -> Result<Option<DriveQueue>, Failure> {
+    let shown = out::shown(path);
+    if shown.starts_with("model:") {
+        let said =
+            format!("`--on {shown}` is a modelled drive, which has no request queue of the kernel");
+        return Err(Failure::input("fathom::tune::drive", said).help(
+            "name a drive of this machine (a directory, a file, /dev/...), or leave `--on` out",
+        ));
+    }
     match DriveQueue::of(path) {
         Ok(drive) => Ok(Some(drive)),
         Err(error) if args.on.is_some() => Err(TargetError::from(error).into()),

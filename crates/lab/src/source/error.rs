@@ -137,7 +137,7 @@ impl SourceError {
     pub(crate) fn help_in(&self, written: Written) -> String {
         match self {
             Self::Open { .. } => {
-                "check the name; traces are given as FILE, generators as generate:NAME".into()
+                "check the name; job files and traces are given as FILE, generators as generate:NAME".into()
             }
             Self::Trace { error, .. } => error.help(),
             Self::Misnamed { .. } => "fetch the file again, or see what it is (`file NAME`)".into(),

@@ -205,4 +205,19 @@ mod tests {
         let (again, _) = alone.unwrap().install(|| made(whole.operations / 4));
         assert_eq!(again, early);
     }
+
+    /// A workload that fits the measured drive fits its twin, also where no block divides the capacity.
+    #[test]
+    fn a_twin_is_not_smaller_than_the_drive() {
+        let mut record = record();
+        let whole = 4096 * 262_147;
+        record.meta.target.capacity_bytes = whole;
+        let made = within(&record, &run::solve(&record), &Told::default(), 1).unwrap();
+        let capacity = made.spec.capacity.0;
+        assert!(
+            (whole..whole + whole / 50).contains(&capacity),
+            "{capacity}"
+        );
+        assert!(made.assumed.iter().any(|one| one.key == "capacity"));
+    }
 }

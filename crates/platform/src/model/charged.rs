@@ -88,8 +88,9 @@ impl<D: Subject> Charged<D> {
         }
         let zoned = drives.iter().find(|drive| drive.info().zoned.is_some());
         if let Some(zoned) = zoned {
-            let allowed = "a drive without zones: the host's model has no file system for them";
-            return Err(BadValue::new("drive", &zoned.info().name, allowed));
+            let found = format!("{}, a zoned drive", zoned.info().name);
+            let allowed = "it is for drives without zones, because it has no file system for them";
+            return Err(BadValue::new("drive", found, allowed).of("platform"));
         }
         let drives = Drives::new(drives, &platform)?;
         let start = drives.now();
