@@ -237,13 +237,13 @@ fn busy(seen: &Seen<'_>) -> Option<f64> {
 const SMALL: f64 = 4096.0;
 
 /// Returns how much longer the flash is busy with one of those reads than with a read of one logical block, of which pairs tell
-/// the time: a die keeps its data until the bus has taken it.
+/// the time: a die keeps its data until the bus has taken it. Reads of two blocks tell what each block more takes.
 fn transfer(seen: &Seen<'_>, link: f64) -> f64 {
-    let block = f64::from(seen.record.meta.target.logical_block_bytes);
-    let small = seen.median(Parameter::Stalls, series::ALONE);
+    let block = f64::from(seen.record.meta.target.logical_block_bytes).max(1.0);
+    let two = seen.median(Parameter::Parallelism, series::SOLO_OF_TWO);
     let one = seen.median(Parameter::Parallelism, series::SOLO);
-    let longer = small.zip(one).map_or(0.0, |(small, one)| small - one);
-    longer - (SMALL - block).max(0.0) / link * 1e9
+    let longer = two.zip(one).map_or(0.0, |(two, one)| two - one);
+    (longer - block / link * 1e9) * (SMALL - block).max(0.0) / block
 }
 
 /// Returns the whole number in an interval that is divisible by the largest power of two; the nearest one if there is none.
