@@ -84,8 +84,12 @@ mod tests {
     }
 
     fn found(bytes: u64, low: u64, high: u64) -> Estimate {
-        let value = Value::Bytes(bytes);
-        Estimate::identified(value, "").between(Value::Bytes(low), Value::Bytes(high))
+        // Not by `between`, which widens an interval that misses the value.
+        Estimate {
+            low: Some(Value::Bytes(low)),
+            high: Some(Value::Bytes(high)),
+            ..Estimate::identified(Value::Bytes(bytes), "")
+        }
     }
 
     fn chosen(name: &str) -> Estimate {
