@@ -33,6 +33,7 @@ mod prepare;
 mod record;
 mod recorder;
 mod refused;
+mod times;
 
 pub use fathom_stats::batches::{Batches, Interval, half_width};
 pub use figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};

@@ -1,12 +1,10 @@
 //! Measurements during a run: response times, throughput and a timeline, in constant memory.
 
-use crate::figures::{Bucket, Distribution, Process, Quantile, Side, Totals, Waiting};
+use crate::figures::{Bucket, Distribution, Process, Totals, Waiting};
 use crate::observer::{Moment, Observer, Played};
+use crate::times::Kinds;
 use fathom_base::{Dur, Time};
-use fathom_block::zoned::ZoneAction;
 use fathom_block::{DriveStats, Op};
-use fathom_stats::batches::Batches;
-use hdrhistogram::Histogram;
 
 /// Maximum number of buckets in the timeline; above it, neighbouring buckets are joined.
 const BUCKETS_MAX: usize = 512;
@@ -14,151 +12,10 @@ const BUCKETS_MAX: usize = 512;
 const BUCKET_NS: u64 = 1_000;
 /// Number of processes that get a timeline of their own: more lines cannot be told apart.
 const TIMELINES_MAX: usize = 16;
-/// Significant decimal digits of a quantile.
-const DIGITS: u8 = 3;
-
-/// Extent of the tail of a distribution: up to 1 access in 10 to the power of this.
-const TAIL_DECADES: i32 = 6;
-
 /// Receives every access that counts in the figures, for example to write a file.
 pub trait Sink {
     /// Takes an access of a run that began at `start`. Returning false ends the run.
     fn push(&mut self, start: Time, played: &Played) -> bool;
-}
-
-/// Response times of one kind of access.
-struct Times {
-    histogram: Histogram<u64>,
-    batches: Batches,
-    bytes: u64,
-    service_ns: u128,
-    max_ns: u64,
-}
-
-impl Times {
-    fn new() -> Self {
-        Self {
-            histogram: histogram(),
-            batches: Batches::default(),
-            bytes: 0,
-            service_ns: 0,
-            max_ns: 0,
-        }
-    }
-
-    fn add(&mut self, played: &Played) {
-        let response = played.completed.since(played.asked).0;
-        // The histogram resizes itself and accepts every value of 63 bits.
-        let _ = self.histogram.record(response);
-        self.batches.push(response as f64);
-        self.bytes += played.access.len;
-        self.service_ns += u128::from(played.completed.since(played.submitted).0);
-        self.max_ns = self.max_ns.max(response);
-    }
-
-    fn count(&self) -> u64 {
-        self.batches.count()
-    }
-
-    fn side(&self) -> Option<Side> {
-        let count = self.batches.count();
-        let at = |quantile| self.quantile(quantile);
-        Some(Side {
-            count,
-            bytes: self.bytes,
-            response_ns: self.batches.interval()?,
-            service_mean_ns: self.service_ns as f64 / count as f64,
-            p50_ns: at(0.5),
-            p90_ns: at(0.9),
-            p99_ns: at(0.99),
-            p999_ns: at(0.999),
-            max_ns: self.max_ns,
-        })
-    }
-}
-
-impl Times {
-    /// The quantile in nanoseconds. The histogram returns the upper end of a step, which may exceed the maximum.
-    fn quantile(&self, share: f64) -> u64 {
-        self.histogram.value_at_quantile(share).min(self.max_ns)
-    }
-
-    /// The distribution: every 5 % of the accesses, then the tail in three steps per decade as long as a step holds an
-    /// access.
-    fn distribution(&self) -> Vec<Quantile> {
-        let count = self.batches.count();
-        let body = (0..19).map(|i| f64::from(i) / 20.0);
-        let tail = (1..=TAIL_DECADES).flat_map(|decade| {
-            let share = 10_f64.powi(-decade);
-            [0.5, 0.2, 0.1].map(|part| 1.0 - part * share)
-        });
-        let held = |share: &f64| count as f64 * (1.0 - share) >= 1.0;
-        let last = (count > 0).then_some(1.0);
-        let shares = body.chain(tail).filter(held).chain(last);
-        shares
-            .map(|share| Quantile {
-                share,
-                ns: self.quantile(share),
-            })
-            .collect()
-    }
-}
-
-/// Creates a histogram that grows as needed.
-#[allow(
-    clippy::expect_used,
-    reason = "it fails for more than five digits only"
-)]
-fn histogram() -> Histogram<u64> {
-    Histogram::new(DIGITS).expect("three digits are allowed")
-}
-
-/// Response times by kind of access.
-struct Kinds {
-    reads: Times,
-    writes: Times,
-    /// Reads and writes.
-    all: Times,
-    flushes: Times,
-    trims: Times,
-    zone_resets: Times,
-    /// All other changes of a zone's state.
-    zone_finishes: Times,
-}
-
-impl Kinds {
-    fn new() -> Self {
-        Self {
-            reads: Times::new(),
-            writes: Times::new(),
-            all: Times::new(),
-            flushes: Times::new(),
-            trims: Times::new(),
-            zone_resets: Times::new(),
-            zone_finishes: Times::new(),
-        }
-    }
-
-    fn add(&mut self, played: &Played) {
-        match played.access.op {
-            Op::Read => self.reads.add(played),
-            Op::Write | Op::Append => self.writes.add(played),
-            Op::Flush => self.flushes.add(played),
-            Op::Trim => self.trims.add(played),
-            Op::Zone(ZoneAction::Reset) => self.zone_resets.add(played),
-            Op::Zone(_) => self.zone_finishes.add(played),
-        }
-        if matches!(played.access.op, Op::Read | Op::Write | Op::Append) {
-            self.all.add(played);
-        }
-    }
-
-    /// Returns the number of accesses that are neither reads nor writes.
-    fn others(&self) -> u64 {
-        let others = [&self.flushes, &self.trims];
-        let zones = [&self.zone_resets, &self.zone_finishes];
-        others.into_iter().chain(zones).map(Times::count).sum()
-    }
 }
 
 /// Measures a run.
@@ -322,12 +179,13 @@ impl<'a> Recorder<'a> {
     /// Returns the figures of the run.
     pub fn finish(self) -> Totals {
         let kinds = &self.kinds;
+        let all = kinds.all();
         Totals {
-            all: kinds.all.side(),
+            all: all.side(),
             reads: kinds.reads.side(),
             writes: kinds.writes.side(),
             distribution: Distribution {
-                all: kinds.all.distribution(),
+                all: all.distribution(),
                 reads: kinds.reads.distribution(),
                 writes: kinds.writes.distribution(),
             },

@@ -59,7 +59,7 @@ impl Refused {
         mut taken: impl FnMut(usize),
     ) {
         let mut full = [false; KINDS];
-        loop {
+        while self.len > 0 {
             let waiting = self.waiting.iter().zip(full).enumerate();
             let open = waiting.filter(|(_, (_, full))| !full);
             let first = open
