@@ -122,3 +122,21 @@ fn a_program_becomes_a_trace_that_can_be_replayed() {
     let refused = run(&["convert", program, "oltp.parquet"]);
     assert_eq!(refused.status.code(), Some(2));
 }
+
+/// The number counts before the steps, as that of a generator does.
+#[test]
+fn a_number_of_accesses_takes_the_first_of_a_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = fathom(dir.path());
+    let load = ["generate:uniform", "--accesses", "500", "w.trace"];
+    command.arg("convert").args(load).assert().success();
+    let whole = replayed(dir.path(), &["w.trace", "--step", "wrap,capacity=64MiB"]);
+    assert_eq!(whole["totals"]["all"]["count"], 500);
+    let steps = ["--step", "wrap,capacity=64MiB", "--step", "writes-only"];
+    let first = replayed(
+        dir.path(),
+        &[&["w.trace", "--accesses", "100"], &steps[..]].concat(),
+    );
+    let count = first["totals"]["all"]["count"].as_u64().unwrap();
+    assert!((20..80).contains(&count), "{count}");
+}

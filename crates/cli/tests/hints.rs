@@ -258,7 +258,7 @@ fn an_option_of_another_kind_of_workload_is_refused() {
             "convert generate:uniform --reorder 3 a.parquet",
             "is for traces, and",
         ),
-        ("run t.spc --accesses 3", "is for generators, and"),
+        ("run jobs.fio --accesses 3", streams),
         ("run t.spc --ab none,bfq", "is for fio's jobs, and"),
         (
             "run generate:uniform --destroy x",

@@ -12,7 +12,6 @@ use std::path::PathBuf;
 
 const TRACES: &str = "Options for traces";
 const STREAMS: &str = "Options for traces and generators";
-const GENERATORS: &str = "Options for generators";
 const JOBS: &str = "Options for jobs";
 const MODELS: &str = "Options for modelled drives";
 const REAL: &str = "Options for real drives";
@@ -133,6 +132,9 @@ pub(crate) struct WorkloadArgs {
     /// A write buffer in front of the drive, behind the steps: POLICY or POLICY,KEY=VALUE,...
     #[arg(long, value_name = "BUFFER", help_heading = STREAMS)]
     pub(crate) reshape: Option<String>,
+    /// How many accesses the generator gives; of a trace, the first N, before the steps
+    #[arg(long, value_name = "N", help_heading = STREAMS, value_parser = accesses)]
+    pub(crate) accesses: Option<NonZeroU64>,
     /// The trace's format, if it cannot be told from the content
     #[arg(long, value_name = "FORMAT", help_heading = TRACES)]
     pub(crate) format: Option<String>,
@@ -142,9 +144,6 @@ pub(crate) struct WorkloadArgs {
     /// Skip, and count, what is wrong with the trace instead of stopping at it
     #[arg(long, help_heading = TRACES)]
     pub(crate) lenient: bool,
-    /// How many accesses the generator gives
-    #[arg(long, value_name = "N", help_heading = GENERATORS, value_parser = accesses)]
-    pub(crate) accesses: Option<NonZeroU64>,
 }
 
 #[derive(Debug, Args)]

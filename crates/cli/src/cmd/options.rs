@@ -8,7 +8,6 @@ use fathom_lab::source::Kind;
 #[derive(Clone, Copy)]
 enum For {
     Traces,
-    Generators,
     Streams,
     Jobs,
 }
@@ -23,7 +22,6 @@ impl For {
         };
         match self {
             Self::Traces => trace,
-            Self::Generators => generator,
             Self::Streams => trace || generator,
             Self::Jobs => jobs,
         }
@@ -32,7 +30,6 @@ impl For {
     const fn name(self) -> &'static str {
         match self {
             Self::Traces => "traces",
-            Self::Generators => "generators",
             Self::Streams => "traces and generators",
             Self::Jobs => "fio's jobs",
         }
@@ -62,7 +59,7 @@ pub(super) fn check_workload(args: &WorkloadArgs, kind: &Kind) -> Result<(), Fai
         ("--format", args.format.is_some(), For::Traces),
         ("--reorder", args.reorder.is_some(), For::Traces),
         ("--lenient", args.lenient, For::Traces),
-        ("--accesses", args.accesses.is_some(), For::Generators),
+        ("--accesses", args.accesses.is_some(), For::Streams),
     ];
     refuse(&options, &args.workload, kind)
 }

@@ -34,6 +34,11 @@ pub(super) fn of(args: &WorkloadArgs) -> Result<Workload, Failure> {
             }
             read.lenient |= args.lenient;
             read.reorder = args.reorder.or(read.reorder);
+            if let Some(accesses) = args.accesses {
+                workload
+                    .steps
+                    .insert(0, step(&format!("first,accesses={accesses}"))?);
+            }
         }
         Kind::Generator(config) => {
             config.accesses = args.accesses.map(NonZeroU64::get).or(config.accesses)
