@@ -1,4 +1,5 @@
-//! Development tasks of this repository: `cargo xtask test`, `bench`, `performance`, `torture`, `fuzz` and `same`.
+//! Development tasks of this repository: `cargo xtask test`, `bench`, `performance`, `whole`, `torture`, `fuzz` and
+//! `same`.
 //!
 //! It needs only the toolchain, so that it builds in a second. It checks no rules itself: the rules for the sources are
 //! in `xtask/tests/house`, which runs with all other tests.
@@ -12,6 +13,7 @@ mod same;
 mod tally;
 mod test;
 mod torture;
+mod whole;
 
 use command::{cargo, exit, succeeds};
 use std::process::ExitCode;
@@ -22,6 +24,7 @@ Usage: cargo xtask COMMAND
   test         formatting, clippy, every test, documentation; ends with what was skipped and a count
   bench        the benchmarks; further arguments go to them, such as a name
   performance  the table of docs/performance.md, from three runs of each case or the number given
+  whole        what runs of `fathom` cost as whole processes, beside the inner loop; --long, --runs, --only, --disksim
   torture      the check suite of modelled drives on random drives, for --seconds N
   fuzz         every fuzz target in turn, or those named, for --seconds N each (60); needs a nightly compiler and
                cargo-fuzz
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         Some("test") if rest.is_empty() => test::run(),
         Some("bench") => bench(&rest),
         Some("performance") if rest.len() <= 1 => performance(rest.first()),
+        Some("whole") => whole::run(&rest),
         Some("torture") => torture::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
         Some("same") => same::run(&rest),

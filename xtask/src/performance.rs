@@ -107,6 +107,23 @@ fn row(case: &Case<'_>, runs: usize) -> Result<String, String> {
     ))
 }
 
+/// Returns the requests per second of a load's inner loop on a drive of the example.
+///
+/// # Errors
+/// The example fails.
+pub(crate) fn inner_loop((drive, load): (&str, &str), requests: u64) -> Result<f64, String> {
+    let requests = requests.to_string();
+    let case = Case {
+        drive,
+        load,
+        requests: &requests,
+        counted_on: None,
+        name: "",
+    };
+    let per_second = figures(&case)?.get("per_second").copied();
+    per_second.ok_or_else(|| "the example prints no `per_second`".to_owned())
+}
+
 /// The figures printed by one run.
 type Figures = BTreeMap<String, f64>;
 

@@ -1,0 +1,303 @@
+//! `cargo xtask whole`: what a run of `fathom` costs as a whole process, beside the inner loop and a floor.
+//!
+//! Each case is a command line of `fathom run`, measured by the CPU time of the process: its start, the preparation of the
+//! drive, the workload and the report. Peers are measured in the same way on the same trace, where their programs are given.
+//! The table goes to the terminal; files go into a directory of the system's for temporary files, and are removed.
+
+mod process;
+
+use crate::command::{builds, cargo, program, root, succeeds};
+use crate::performance::inner_loop;
+use process::{Cost, run as run_process};
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const PROFILE: &str = "dist";
+/// The numbers of requests of the table, and with `--long`.
+const REQUESTS: [u64; 2] = [100_000, 3_000_000];
+const LONG: u64 = 30_000_000;
+/// How often a case is run; the table has the run with the median CPU time.
+const RUNS: usize = 3;
+/// The part of `model:epo` that is used, in pages of 4 KiB: 160 GiB.
+const PAGES: u64 = 160 << 18;
+/// The pages of the smaller drive that collects: an eighth of the blocks, of which 86.5 % can be addressed.
+const SMALL_PAGES: u64 = 21_216 << 8;
+
+const USAGE: &str = "\
+Usage: cargo xtask whole [--long] [--runs N] [--only TEXT] [--disksim PROGRAM PARAMETERS]
+  --long     30 million requests, too
+  --runs N   runs of each case, 3 unless given; the table has the median
+  --only     the cases whose names have TEXT
+  --disksim  the program and the parameter file of DiskSim with its SSD extension, for the rows from a trace";
+
+/// The cases: the load of the inner loop beside it (drive and load of the example `performance`, or `-`), the workload, the
+/// options of `fathom run`, and the name of the row, divided by `|`. `OUT` stands for a directory.
+const CASES: &str = "
+epo fresh|writes|--precondition fresh --arrival closed:32|random writes, new drive
+-|in-order|--precondition fresh --arrival closed:32|sequential writes, new drive
+epo reads|reads|--arrival closed:32|random reads, filled drive
+-|writes|--arrival closed:32|random writes, filled drive
+tight-8 steady|all-writes|--size 21216MiB --set mapping.over_provisioning_percent=13.574660633484163 --precondition random:1.5 --arrival closed:32|random writes, collecting, 21 GiB
+-|writes|--precondition fresh --arrival closed:32 --out OUT|random writes, new drive, every request recorded
+-|writes|--precondition fresh --arrival closed:32 --sched mq-deadline|random writes, new drive, through mq-deadline
+-|writes|--precondition fresh --arrival closed:1|random writes, new drive, 1 in flight
+-|writes|--precondition fresh --arrival closed:1024|random writes, new drive, 1,024 in flight
+-|writes.trace|--precondition fresh --arrival closed:32|from a DiskSim trace: random writes, new drive
+-|reads.trace|--arrival closed:32|from a DiskSim trace: random reads, filled drive
+";
+
+/// A row of [`CASES`].
+#[derive(Clone, Copy, Debug)]
+struct Case<'a> {
+    inner: Option<(&'a str, &'a str)>,
+    workload: &'a str,
+    options: &'a str,
+    name: &'a str,
+}
+
+impl<'a> Case<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let mut parts = line.split('|');
+        let mut next = || parts.next();
+        Some(Self {
+            inner: next()?.split_once(' '),
+            workload: next()?,
+            options: next()?,
+            name: next()?,
+        })
+    }
+}
+
+/// What was asked for on the command line.
+#[derive(Debug, Default)]
+struct Options {
+    long: bool,
+    runs: Option<usize>,
+    only: Option<String>,
+    disksim: Option<[String; 2]>,
+}
+
+impl Options {
+    fn of(args: &[String]) -> Option<Self> {
+        let mut options = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--long" => options.long = true,
+                "--runs" => options.runs = Some(args.next()?.parse().ok()?),
+                "--only" => options.only = Some(args.next()?.clone()),
+                "--disksim" => options.disksim = Some([args.next()?.clone(), args.next()?.clone()]),
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+}
+
+/// Prints the table.
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    let Some(options) = Options::of(args) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let dir = std::env::temp_dir().join(format!("fathom-whole-{}", std::process::id()));
+    let done = table(&options, &dir);
+    // What is left over is of no use to anybody.
+    let _removed = fs::remove_dir_all(&dir);
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn table(options: &Options, dir: &Path) -> Result<(), String> {
+    let build = format!("build --profile {PROFILE} -p fathom-cli");
+    if !succeeds(&mut cargo(&build)) || !builds("fathom-model", "performance", PROFILE) {
+        return Err("the programs do not build".to_owned());
+    }
+    fs::create_dir_all(dir).map_err(|e| e.to_string())?;
+    let floor = compiled_floor(dir)?;
+    if options.disksim.is_none() {
+        println!("DiskSim: skipped, no --disksim PROGRAM PARAMETERS\n");
+    }
+    println!(
+        "| case | requests | CPU, s | of it in the kernel | whole process, million/s | inner loop, million/s | times the floor | resident, MiB |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
+    let runs = options.runs.unwrap_or(RUNS).max(1);
+    let more = options.long.then_some(LONG);
+    for requests in REQUESTS.into_iter().chain(more) {
+        let least = median(runs, || Ok(command(&floor, &[&requests.to_string()])))?;
+        if wanted("floor") {
+            row(
+                "floor: a loop in C that updates the tables",
+                requests,
+                least,
+                None,
+                None,
+            );
+        }
+        for case in CASES
+            .lines()
+            .filter_map(Case::of)
+            .filter(|case| wanted(case.name))
+        {
+            let cost = median(runs, || fathom(&case, requests, dir))?;
+            let inner = case
+                .inner
+                .map(|inner| inner_loop(inner, requests))
+                .transpose()?;
+            let writes = matches!(case.workload, "writes" | "writes.trace");
+            row(case.name, requests, cost, inner, writes.then_some(least));
+        }
+        for (name, trace) in [
+            ("random writes", "writes.trace"),
+            ("random reads", "reads.trace"),
+        ] {
+            let name = format!("DiskSim with its SSD extension, same trace: {name}");
+            if let Some(disksim) = options.disksim.as_ref().filter(|_| wanted(&name)) {
+                let cost = median(runs, || peer(disksim, trace, requests, dir))?;
+                row(&name, requests, cost, None, None);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn row(name: &str, requests: u64, cost: Cost, inner: Option<f64>, floor: Option<Cost>) {
+    let cell = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |f| format!("{f:.2}"));
+    println!(
+        "| {name} | {requests} | {:.2} | {:.2} | {:.2} | {} | {} | {} |",
+        cost.seconds(),
+        cost.system,
+        requests as f64 / cost.seconds() / 1e6,
+        cell(inner.map(|per_second| per_second / 1e6)),
+        cell(floor.map(|floor| cost.seconds() / floor.seconds())),
+        cost.peak_kib >> 10,
+    );
+}
+
+/// Runs a command several times. Returns the run with the median CPU time.
+fn median(runs: usize, of: impl Fn() -> Result<Command, String>) -> Result<Cost, String> {
+    let all: Result<Vec<Cost>, String> = (0..runs).map(|_| run_process(&mut of()?)).collect();
+    let mut all = all?;
+    all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+    all.get(all.len() / 2)
+        .copied()
+        .ok_or_else(|| "no run".to_owned())
+}
+
+fn command(program: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args);
+    command
+}
+
+/// Returns the command of a case.
+fn fathom(case: &Case<'_>, requests: u64, dir: &Path) -> Result<Command, String> {
+    let workload = match case.workload.strip_suffix(".trace") {
+        Some(op) => trace(op, requests, dir)?,
+        None => generated(case.workload, requests, dir)?,
+    };
+    let out = dir.join("out");
+    let _none_yet = fs::remove_dir_all(&out);
+    // An example lies beside the programs, one directory below.
+    let examples = program(PROFILE, "fathom");
+    let built = examples
+        .ancestors()
+        .nth(2)
+        .unwrap_or(Path::new(""))
+        .join("fathom");
+    let mut command = Command::new(built);
+    command.arg("run").arg(workload).args(["--on", "model:epo"]);
+    let options = case.options.split(' ');
+    command.args(options.map(|word| match word {
+        "OUT" => out.clone().into_os_string(),
+        word => word.into(),
+    }));
+    Ok(command)
+}
+
+/// Writes the workload file of a generator.
+fn generated(load: &str, requests: u64, dir: &Path) -> Result<PathBuf, String> {
+    let (generator, reads) = match load {
+        "in-order" => ("sequential", 0),
+        "reads" => ("uniform", 100),
+        _ => ("uniform", 0),
+    };
+    let pages = if load == "all-writes" {
+        SMALL_PAGES
+    } else {
+        PAGES
+    };
+    let text = format!(
+        "[generate]\ngenerator = \"{generator}\"\naccesses = {requests}\nread-percent = {reads}\n\
+         range = {{ start = \"0B\", len = \"{}KiB\" }}\n",
+        4 * pages
+    );
+    let path = dir.join(format!("{load}.toml"));
+    fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(path)
+}
+
+/// Writes a trace in DiskSim's format, unless it is there: pages at random places.
+fn trace(op: &str, requests: u64, dir: &Path) -> Result<PathBuf, String> {
+    let path = dir.join(format!("{op}-{requests}.trace"));
+    if path.exists() {
+        return Ok(path);
+    }
+    let flags = u8::from(op == "reads");
+    let file = fs::File::create(&path).map_err(|e| e.to_string())?;
+    let mut file = BufWriter::new(file);
+    let mut state = 88_172_645_463_325_252_u64;
+    for i in 0..requests {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let page = (u128::from(state) * u128::from(PAGES)) >> 64;
+        writeln!(file, "{:.6} 0 {} 8 {flags}", i as f64 * 0.01, page * 8)
+            .map_err(|e| e.to_string())?;
+    }
+    file.flush().map_err(|e| e.to_string())?;
+    Ok(path)
+}
+
+fn peer(
+    disksim: &[String; 2],
+    trace_of: &str,
+    requests: u64,
+    dir: &Path,
+) -> Result<Command, String> {
+    let op = trace_of.trim_end_matches(".trace");
+    let mut command = Command::new(&disksim[0]);
+    command
+        .arg(&disksim[1])
+        .arg(dir.join("disksim.out"))
+        .arg("ascii");
+    command.arg(trace(op, requests, dir)?).arg("0");
+    Ok(command)
+}
+
+/// Compiles the floor with the C compiler that Rust links with.
+fn compiled_floor(dir: &Path) -> Result<PathBuf, String> {
+    let to = dir.join("floor");
+    let from = root().join("crates/ssd/benches/floor.c");
+    let mut cc = Command::new("cc");
+    cc.arg("-O2").arg("-o").arg(&to).arg(from);
+    match succeeds(&mut cc) {
+        true => Ok(to),
+        false => Err("the C compiler `cc` does not compile the floor".to_owned()),
+    }
+}
+
+#[test]
+fn every_row_is_a_case() {
+    let rows = CASES.trim().lines();
+    assert!(rows.map(Case::of).all(|case| case.is_some()));
+}

@@ -1,0 +1,97 @@
+//! A child process with its CPU time and its peak memory. Linux only.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::park_timeout;
+use std::time::Duration;
+
+/// Clock ticks per second of the times in `/proc`; 100 on all of Linux's usual machines.
+const TICKS_PER_SECOND: f64 = 100.0;
+/// How often the memory of a process is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What a process has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Cost {
+    /// CPU time in user mode and in the kernel, in seconds.
+    pub(super) user: f64,
+    pub(super) system: f64,
+    /// Peak resident memory, in KiB.
+    pub(super) peak_kib: u64,
+}
+
+impl Cost {
+    pub(super) fn seconds(&self) -> f64 {
+        self.user + self.system
+    }
+}
+
+/// Runs a command to its end, without its output.
+///
+/// # Errors
+/// It cannot be started, or fails: what it wrote to standard error.
+pub(super) fn run(command: &mut Command) -> Result<Cost, String> {
+    let before = children()?;
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| format!("{command:?}: {e}"))?;
+    let peak_kib = watch(&mut child);
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let after = children()?;
+    Ok(Cost {
+        user: after[0] - before[0],
+        system: after[1] - before[1],
+        peak_kib,
+    })
+}
+
+/// Waits for the end of a process, and returns the highest peak of its memory that was seen.
+fn watch(child: &mut Child) -> u64 {
+    let path = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while let Ok(None) = child.try_wait() {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        peak = peak.max(peak_of(&text).unwrap_or(0));
+        park_timeout(LOOK);
+    }
+    peak
+}
+
+fn peak_of(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns the CPU times of all children that have ended so far, in seconds: in user mode, and in the kernel.
+fn children() -> Result<[f64; 2], String> {
+    let text = fs::read_to_string("/proc/self/stat").map_err(|e| e.to_string())?;
+    times_of(&text).ok_or_else(|| "no CPU times in /proc/self/stat".to_owned())
+}
+
+/// The fields `cutime` and `cstime` (proc(5)); the name of the program, in brackets, may have spaces.
+fn times_of(stat: &str) -> Option<[f64; 2]> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
+    let mut next = || Some(fields.next()?.parse::<f64>().ok()? / TICKS_PER_SECOND);
+    Some([next()?, next()?])
+}
+
+#[test]
+fn the_times_of_children_follow_the_name() {
+    let stat = "7 (a b) c) S 1 2 3 4 5 6 7 8 9 10 11 12 250 75 20 0";
+    assert_eq!(times_of(stat), Some([2.5, 0.75]));
+    assert_eq!(times_of("7 (a) S 1"), None);
+}
+
+#[test]
+fn a_process_costs_time_and_memory() {
+    let cost =
+        run(Command::new("sh").args(["-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"]));
+    assert!(cost.is_ok_and(|cost| cost.seconds() > 0.0 && cost.peak_kib > 0));
+    assert!(
+        run(Command::new("sh").args(["-c", "echo no >&2; exit 3"])).is_err_and(|e| e == "no\n")
+    );
+}
