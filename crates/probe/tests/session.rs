@@ -8,7 +8,8 @@ use fathom_block::{Device, IoErrorKind, Op};
 use fathom_probe::run::target_of;
 use fathom_probe::session::OtherRun;
 use fathom_probe::{
-    Ask, Method, Parameter, Record, RecordMeta, Sample, Series, Session, Stop, Unobserved,
+    Ask, Io, Level, Method, Parameter, Record, RecordMeta, Sample, Series, Session, Stop,
+    Unobserved,
 };
 
 const P: Parameter = Parameter::ReadBuffer;
@@ -24,7 +25,7 @@ fn meta(device: &Fake) -> RecordMeta {
         budget_ns: None,
         cheapest_first: false,
         region: None,
-        level: fathom_probe::Level::Full,
+        level: Level::Full,
         fitting: false,
         look: None,
         log: None,
@@ -239,6 +240,35 @@ fn a_budget_of_time_ends_within_a_transfer_of_many_requests() {
         .unwrap();
         // Each read takes 6120 ns.
         assert!(device.now() < Time(50_000 + 6_120), "{:?}", device.now());
+    }
+}
+
+#[test]
+fn one_of_many_parameters_takes_a_part_of_the_time_at_the_quick_level() {
+    let stop_of = |level, parameters: &[Parameter]| {
+        let mut device = drive();
+        let meta = RecordMeta {
+            budget_ns: Some(50_000),
+            level,
+            parameters: parameters.to_vec(),
+            ..meta(&device)
+        };
+        let mut stop = None;
+        with(&mut device, meta, None, |session| {
+            let read = |io: &mut Io<'_>| io.serve(&[Ask::read(0, 512); 100], 1).map(|_| ());
+            stop = session.step(P, "many", read).err();
+        })
+        .unwrap();
+        (stop.unwrap(), device.now())
+    };
+    let (stop, now) = stop_of(Level::Quick, &Parameter::ALL);
+    let (part_ns, budget_ns) = (12_500, 50_000);
+    assert_eq!(stop, Stop::PartTime { part_ns, budget_ns });
+    // Each read takes 6120 ns.
+    assert!(now < Time(part_ns + 6_120), "{now:?}");
+    for (level, parameters) in [(Level::Quick, &[P][..]), (Level::Full, &Parameter::ALL)] {
+        let (stop, _) = stop_of(level, parameters);
+        assert!(matches!(stop, Stop::BudgetTime { .. }), "{stop:?}");
     }
 }
 

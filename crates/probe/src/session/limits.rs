@@ -35,6 +35,8 @@ pub(super) struct Limits {
     pub(super) allowance_left: u64,
     /// The time spent when the step begins, and the time allowed, in nanoseconds; `None` without a limit.
     pub(super) time_ns: Option<(u64, u64)>,
+    /// The time that the parameter has spent, and its part of the budget, in nanoseconds; `None` without one.
+    pub(super) part_ns: Option<(u64, u64)>,
     /// Whether writes are refused.
     pub(super) read_only: bool,
     /// The region that no transfer may leave, in bytes.
@@ -89,12 +91,22 @@ impl Limits {
     /// Returns when the time of a step that began at `began` is over; `None` without a limit.
     pub(super) fn time_over(&self, began: Time) -> Option<Time> {
         let left = |(before, budget): (u64, u64)| began + Dur(budget.saturating_sub(before));
-        self.time_ns.map(left)
+        let both = [self.time_ns, self.part_ns];
+        both.into_iter().flatten().map(left).min()
     }
 
     /// Returns why a step stops that has spent `spent` and cannot end in time.
     pub(super) fn over(&self, spent: Dur) -> Stop {
+        let left = |(before, budget): (u64, u64)| budget.saturating_sub(before);
         let (before, budget_ns) = self.time_ns.unwrap_or_default();
+        if let Some(part) = self.part_ns
+            && left(part) < budget_ns.saturating_sub(before)
+        {
+            return Stop::PartTime {
+                part_ns: part.1,
+                budget_ns,
+            };
+        }
         Stop::BudgetTime {
             spent_ns: before.saturating_add(spent.0),
             budget_ns,
@@ -103,11 +115,11 @@ impl Limits {
 
     /// Checks that the step may go on for `pause` after it has spent `spent`.
     pub(super) fn check_time(&self, spent: Dur, pause: Dur) -> Result<(), Stop> {
-        let Some((before_ns, budget_ns)) = self.time_ns else {
-            return Ok(());
+        let over = |(before, budget): (u64, u64)| {
+            before.saturating_add(spent.0).saturating_add(pause.0) >= budget
         };
-        let spent_ns = before_ns.saturating_add(spent.0);
-        match spent_ns.saturating_add(pause.0) >= budget_ns {
+        let both = [self.time_ns, self.part_ns];
+        match both.into_iter().flatten().any(over) {
             true => Err(self.over(spent)),
             false => Ok(()),
         }

@@ -29,7 +29,8 @@ pub use stop::Stop;
 
 use crate::condition::Condition;
 use crate::{
-    Cost, Estimate, Look, Marks, Parameter, Record, RecordMeta, Reference, Sample, Space, Step,
+    Cost, Estimate, Level, Look, Marks, Parameter, Record, RecordMeta, Reference, Sample, Space,
+    Step,
 };
 use fathom_base::Rng;
 use fathom_block::{Device, DeviceInfo, DriveLog};
@@ -38,6 +39,10 @@ use limits::Limits;
 use resume::Old;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+
+/// At the quick level one of so many parameters, or more, may take a part of the time: one in so many.
+const MANY: usize = 8;
+const PARTS: u64 = 4;
 
 /// One run over one drive.
 pub struct Session<'d> {
@@ -55,6 +60,8 @@ pub struct Session<'d> {
     bound_bytes: u64,
     /// The bytes that the current probe may still write.
     announced_left: u64,
+    /// The time that was spent before the current parameter, in nanoseconds.
+    began_ns: u64,
     /// The name of the last step that was cut short, and the total cost of such steps of this parameter.
     cut: Option<(String, Cost)>,
 }
@@ -84,6 +91,7 @@ impl<'d> Session<'d> {
         };
         let region = meta.region.map_or(0..capacity, |[from, to]| from..to);
         Ok(Self {
+            began_ns: 0,
             spent: old.spent,
             device,
             observer,
@@ -212,6 +220,18 @@ impl<'d> Session<'d> {
         done.result.map(|()| done.cost)
     }
 
+    /// Returns the time that one parameter may take at the quick level beside many others, and what it has taken. One that
+    /// a busy drive makes slow would leave none to the others.
+    fn part_of_time(&self) -> Option<(u64, u64)> {
+        let meta = &self.record.meta;
+        let many = meta.level == Level::Quick && meta.parameters.len() >= MANY;
+        let budget = meta.budget_ns.filter(|_| many)?;
+        Some((
+            self.spent.device_ns.saturating_sub(self.began_ns),
+            budget / PARTS,
+        ))
+    }
+
     fn execute(
         &mut self,
         parameter: Parameter,
@@ -226,6 +246,7 @@ impl<'d> Session<'d> {
                 .meta
                 .budget_ns
                 .map(|budget| (self.spent.device_ns, budget)),
+            part_ns: self.part_of_time(),
             read_only: self.read_only(),
             region: self.region.clone(),
         };
@@ -273,6 +294,7 @@ impl<'d> Session<'d> {
     pub(crate) fn begin(&mut self, parameter: Parameter, region: Range<u64>, announced_bytes: u64) {
         self.region = region;
         self.announced_left = announced_bytes;
+        self.began_ns = self.spent.device_ns;
         for (name, cost) in self.old.lost(parameter) {
             self.push_abandoned(parameter, &name, cost);
         }

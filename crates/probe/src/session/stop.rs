@@ -67,6 +67,17 @@ pub enum Stop {
         /// The time allowed, in nanoseconds.
         budget_ns: u64,
     },
+    /// At the quick level, the part of the time that one of many parameters may take is spent.
+    #[error(
+        "takes longer than {}, its part of the {} of all; ask for it alone, or at the full level",
+        time(*part_ns as f64), time(*budget_ns as f64)
+    )]
+    PartTime {
+        /// The part, in nanoseconds.
+        part_ns: u64,
+        /// The time of all, in nanoseconds.
+        budget_ns: u64,
+    },
     /// The parameter cannot be measured without writing, and the run is read-only.
     #[error("needs writing, and the run is read-only; allow writing")]
     ReadOnly,
@@ -113,6 +124,7 @@ impl Stop {
             | Stop::BudgetBytes { .. }
             | Stop::Unreached { .. }
             | Stop::BudgetTime { .. }
+            | Stop::PartTime { .. }
             | Stop::ReadOnly
             | Stop::Unwritten { .. } => false,
             Stop::Io(error) => {
