@@ -6,7 +6,7 @@ use fathom_base::{Bytes, Dur, Rng};
 use fathom_block::layers::Limit;
 use fathom_lab::accuracy::{Outcome, Sight, Truth, score};
 use fathom_model::{Model, find};
-use fathom_probe::{Parameter, Verdict};
+use fathom_probe::{Parameter, Value, Verdict};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{Log, MappingKind, Victim};
 
@@ -61,6 +61,69 @@ fn a_planted_unit_is_found() {
         }
     }
     assert!(asked > 0 && 10 * found >= 9 * asked, "{found} of {asked}");
+}
+
+/// Returns a drive of eight dies whose program takes `page_kib` in each of its planes.
+fn odd(planes: u32, page_kib: u64, unit_kib: u64, buffer: bool) -> Spec {
+    let clustered_kib = u64::from(planes) * page_kib;
+    let block_kib = 128 * clustered_kib;
+    let buffer = match buffer {
+        true => {
+            "[write_buffer]\npolicy = \"fifo\"\ncapacity = \"2MiB\"\ndrain = \"idle\"\nidle_delay = \"0ns\"\nbattery = true\n"
+        }
+        false => "",
+    };
+    let text = format!(
+        r#"
+        kind = "ssd"
+        name = "odd"
+        capacity = "{}KiB"
+        [host]
+        protocol = "nvme"
+        bandwidth = "3GB/s"
+        command_overhead = "3us"
+        queue_depth = 128
+        [flash]
+        channels = 4
+        packages_per_channel = 1
+        dies_per_package = 2
+        planes_per_die = {planes}
+        pages_per_block = 128
+        page = "{page_kib}KiB"
+        bus = "800MT/s"
+        read = "55us"
+        program = "600us"
+        erase = "3ms"
+        clustered_page = "{clustered_kib}KiB"
+        clustered_block = "{block_kib}KiB"
+        [mapping]
+        kind = "page"
+        unit = "{unit_kib}KiB"
+        over_provisioning_percent = 10.0
+        {buffer}"#,
+        8 * 64 * block_kib
+    );
+    match Model::from_toml(&text).unwrap() {
+        Model::Ssd(spec) => *spec,
+        _ => panic!("a drive of flash"),
+    }
+}
+
+/// Requests of 128 KiB fill no whole pages of these drives. They leave a part of the unit unused, or program pages twice; without
+/// memory the queue stalls at even distances as well.
+#[test]
+fn pages_that_are_no_power_of_two_do_not_make_units_smaller() {
+    let drives = [
+        (odd(6, 16, 4, true), 96),
+        (odd(3, 16, 4, true), 48),
+        (odd(3, 12, 36, true), 36),
+        (odd(1, 12, 12, false), 12),
+    ];
+    for (spec, unit_mib) in drives {
+        let estimate = answer(&spec, PARAMETER, 0);
+        let unit = Value::Bytes(unit_mib << 20);
+        assert_eq!(estimate.value, Some(unit), "{estimate:?}");
+    }
 }
 
 #[test]

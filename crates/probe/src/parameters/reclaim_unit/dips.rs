@@ -1,31 +1,12 @@
 //! Dips over host bytes: a drive that is overwritten in order erases a unit for each one that it fills.
-//!
-//! The times between the completions of a closed loop are summed over pieces of equal length: long ones over most of the
-//! drive, of which there are no more than some thousands, and short ones at its end. Large units need many bytes and small
-//! ones short pieces. The drive was filled once before, but its spare flash still lasts for a part of the long pieces.
 
-use super::series::PIECE;
-use crate::robust::samples::of_step;
-use crate::session::Ask;
-use crate::{Io, Parameter, Record, Session, Space, Stop};
-use fathom_base::Time;
+use super::order::{DEPTH, Level, levels};
+use crate::Record;
 use fathom_stats::location;
 use fathom_stats::period::{correlation_in, period};
-use std::ops::Range;
 
-pub(super) const PARAMETER: Parameter = Parameter::ReclaimUnit;
-/// The number of requests in flight.
-const DEPTH: u32 = 32;
-/// The shortest piece, in bytes, and the number of pieces of either length.
-const SHORT: u64 = 128 << 10;
-const SHORTS: u64 = 4096;
-const LONGS: u64 = 8192;
-/// The bytes of a closed loop: no two in a row have the same length, because a drive rests between them.
-const LOOP: Range<u64> = 48 << 20..80 << 20;
 /// The least number of pieces of a unit.
 const LEAST: usize = 6;
-/// The least number of pieces in which a period is looked for.
-const PIECES_MIN: usize = 64;
 /// The least wait in a period, in nanoseconds: no data sheet has a block erased in less, and what takes turns in a stripe of
 /// programs, or writes a page of the map, waits for less.
 const WAIT_NS: f64 = 1e6;
@@ -50,14 +31,18 @@ const LONE: f64 = 0.4;
 const HALF: [f64; 2] = [0.45, 0.65];
 const WHOLE: [f64; 2] = [0.85, 1.15];
 const HALVES: (usize, f64) = (3, 0.02);
+/// The least number of pieces of a unit that show a dip after half of it.
+const FINE: f64 = 10.0;
 /// The least number of lengths of pieces that show a period.
 const LENGTHS: usize = 2;
 /// The relative errors beside that of the lag, below and above: what the drive writes of its own between the data of the host,
 /// such as copies of collection and pages of the map, only makes the distances shorter.
-const BESIDE: [f64; 2] = [0.006, 0.03];
-
-const FILL: &str = "fill";
-const ORDER: &str = "overwrites in order";
+const BESIDE: [f64; 2] = [0.012, 0.03];
+/// By how many times requests that fill no whole pages make a unit smaller, at most: shorter ones fill less than half of the
+/// last page only where it is more than half of their length.
+const WASTE: f64 = 1.9;
+/// By how many times at least: less is within what coarse pieces leave open.
+const WASTE_MIN: f64 = 1.05;
 
 /// A period of the dips, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,112 +58,71 @@ pub(super) struct Dips {
     pub(super) correlation: f64,
 }
 
-/// The times of pieces of one length.
-struct Level {
-    /// The length in bytes.
-    len: f64,
-    times: Vec<f64>,
-}
-
 /// What pieces of one length show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reading {
     /// The length in bytes.
     len: f64,
+    /// The pieces as they were written, of which these are sums.
+    part: usize,
+    /// The length of the requests in bytes.
+    request: f64,
     dips: Dips,
-}
-
-/// The pieces of a stream over the region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pieces {
-    len: u64,
-    count: u64,
-}
-
-/// Returns the long pieces and the short ones after them.
-fn pieces(space: &Space) -> [Pieces; 2] {
-    let short = space.round_up(SHORT);
-    let bytes = space.bytes();
-    let shorts = SHORTS.min(bytes / short);
-    let rest = bytes - shorts * short;
-    let long = rest.div_ceil(LONGS).max(1).next_multiple_of(short);
-    [
-        Pieces {
-            len: long,
-            count: rest / long,
-        },
-        Pieces {
-            len: short,
-            count: shorts,
-        },
-    ]
-}
-
-/// Writes the region in order, and again with the times of its pieces.
-pub(super) fn measure(session: &mut Session<'_>) -> Result<(), Stop> {
-    let region = session.region();
-    session.step(PARAMETER, FILL, |io| io.fill_sequential(region))?;
-    let (space, region) = (session.space(), session.region());
-    session.step(PARAMETER, ORDER, |io| {
-        let mut at = region.start;
-        for (number, part) in pieces(&space).into_iter().enumerate() {
-            at = stream(io, at, part, number as u32)?;
-        }
-        Ok(())
-    })
-}
-
-/// Writes pieces in closed loops. Returns where they end.
-fn stream(io: &mut Io<'_>, from: u64, part: Pieces, rep: u32) -> Result<u64, Stop> {
-    let block = u64::from(io.info().logical_block_bytes).max(1);
-    let longest = io.info().max_request_bytes / block * block;
-    let len = longest.min(part.len).max(block);
-    let end = from + part.len * part.count;
-    let (mut at, mut left) = (from, None);
-    while at < end {
-        let pieces = (LOOP.start + io.rng.below(LOOP.end - LOOP.start)).div_ceil(part.len);
-        let to = end.min(at + pieces * part.len);
-        let asks: Vec<Ask> = (at..to)
-            .step_by(part.len as usize)
-            .flat_map(|piece| {
-                let split = (piece..piece + part.len).step_by(len as usize);
-                split.map(move |place| Ask::write(place, len.min(piece + part.len - place)))
-            })
-            .collect();
-        let started = io.now();
-        let served = io.serve(&asks, DEPTH)?;
-        let mut ends: Vec<Time> = served.iter().map(|one| one.to).collect();
-        ends.sort_unstable();
-        let each = part.len.div_ceil(len) as usize;
-        let mut before = left.unwrap_or(started);
-        for (number, ends) in ends.chunks(each).enumerate() {
-            let place = at + number as u64 * part.len;
-            let last = ends.last().copied().unwrap_or(before);
-            let written = place + part.len - io.region().start;
-            io.sample_written(PIECE, written, rep, (place, part.len), (before, last));
-            before = last;
-        }
-        (at, left) = (to, Some(before));
-    }
-    Ok(end)
-}
-
-/// Returns the mean time of a byte of the stream in order, in nanoseconds.
-pub(super) fn ns_per_byte(record: &Record) -> Option<f64> {
-    let samples = of_step(record, PARAMETER, ORDER)?;
-    let (ns, bytes) = samples.fold((0, 0), |(ns, bytes), s| (ns + s.ns, bytes + s.bytes));
-    (bytes > 0).then_some(ns as f64 / bytes as f64)
 }
 
 /// Returns the period of the dips.
 pub(super) fn dips(record: &Record) -> Option<Dips> {
     let levels = levels(record);
     let readings: Vec<Reading> = levels.iter().filter_map(reading).collect();
-    let dips = chosen(&readings, |len, [from, to]| {
-        let level = levels.iter().find(|level| level.len == len)?;
-        correlation_in(&level.times, from / len, to / len)
-    })?;
-    (!levels.iter().any(|level| is_halved(level, &dips))).then_some(dips)
+    // Long and short pieces see units of other sizes; each length alone has requests of its own.
+    let of = |parts: &[usize]| {
+        let parts = readings.iter().filter(|one| parts.contains(&one.part));
+        let parts: Vec<Reading> = parts.copied().collect();
+        chosen(&parts, |len, [from, to]| {
+            let level = levels.iter().find(|level| level.len == len)?;
+            correlation_in(&level.times, from / len, to / len)
+        })
+    };
+    let sets: [&[usize]; 5] = [&[0, 1], &[0, 2], &[0], &[1], &[2]];
+    let best = of_all_requests(&sets.map(of))?.dips;
+    let dips = readings.iter().map(|one| one.dips).fold(best, wider);
+    let fine = |level: &&Level| level.len <= dips.bytes / FINE;
+    let halved = |level: &Level| is_halved(level, &dips);
+    (!levels.iter().filter(fine).any(halved)).then_some(dips)
+}
+
+/// Returns the dips with an interval that holds the other ones as well, if those have the same period and are as strong.
+fn wider(dips: Dips, other: Dips) -> Dips {
+    if !is_same(other.bytes, dips.bytes) || other.correlation < STRONG {
+        return dips;
+    }
+    Dips {
+        low: dips.low.min(other.low),
+        high: dips.high.max(other.high),
+        ..dips
+    }
+}
+
+/// Returns the reading of the requests that fill the drive's pages best, which is the longest one: what fills the last page in
+/// part leaves flash unused. `None` if only another one has the same number of requests, and none the same number of bytes: it
+/// may be that no length fills the pages.
+fn of_all_requests(all: &[Option<Reading>]) -> Option<Reading> {
+    let all = || all.iter().flatten().copied();
+    let first = all().next()?;
+    let longer = all().filter(|one| {
+        (WASTE_MIN * first.dips.bytes..WASTE * first.dips.bytes).contains(&one.dips.bytes)
+    });
+    let best = longer
+        .max_by(|a, b| a.dips.bytes.total_cmp(&b.dips.bytes))
+        .unwrap_or(first);
+    let requests = |one: &Reading| one.dips.bytes / one.request;
+    let others: Vec<Reading> = all().filter(|one| one.request != best.request).collect();
+    let (same, differ): (Vec<Reading>, Vec<Reading>) =
+        (others.into_iter()).partition(|one| is_same(one.dips.bytes, best.dips.bytes));
+    let in_requests = differ
+        .iter()
+        .any(|one| is_same(requests(one), requests(&best)));
+    (!same.is_empty() || !in_requests).then_some(best)
 }
 
 /// Returns true if a dip comes after half of the period now and then, between others that do not. A drive that puts erases off
@@ -199,9 +143,9 @@ fn is_halved(level: &Level, dips: &Dips) -> bool {
 }
 
 /// Returns the period with the longest wait; of several that wait for the same share of the time, and that come again as
-/// regularly, the shortest. `None` if half of it may be the period as well, or if only one length of pieces shows it. `correlation` is the highest one of pieces of a
-/// length, at distances from one to another, in bytes.
-fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -> Option<Dips> {
+/// regularly, the shortest. `None` if half of it may be the period as well, or if only one length of pieces shows it.
+/// `correlation` is the highest one of pieces of a length, at distances from one to another, in bytes.
+fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -> Option<Reading> {
     let all: Vec<Reading> = (all.iter().copied())
         .filter(|one| one.dips.wait_ns >= WAIT_NS && one.dips.correlation >= STRONG)
         .collect();
@@ -225,7 +169,7 @@ fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -
             .is_some_and(|(whole, there)| there >= least * whole)
     };
     let even = wholes.all(|whole| at(whole, [bytes; 2], EVEN));
-    let same = |one: &&Reading| (one.dips.bytes / bytes - 1.0).abs() <= NEAR;
+    let same = |one: &&Reading| is_same(one.dips.bytes, bytes);
     let finest = (all.iter().filter(same)).min_by(|a, b| a.len.total_cmp(&b.len))?;
     let two = at(finest, MIDDLE.map(|share| share * bytes), SECOND);
     if two || !even || all.iter().filter(same).count() < LENGTHS {
@@ -235,7 +179,11 @@ fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -
     let width = |one: &Reading| one.dips.high - one.dips.low;
     (all.iter().filter(same))
         .min_by(|a, b| width(a).total_cmp(&width(b)))
-        .map(|one| one.dips)
+        .copied()
+}
+
+fn is_same(a: f64, b: f64) -> bool {
+    (a / b - 1.0).abs() <= NEAR
 }
 
 fn is_multiple(whole: f64, part: f64) -> bool {
@@ -243,30 +191,14 @@ fn is_multiple(whole: f64, part: f64) -> bool {
     (times - times.round()).abs() <= NEAR * times
 }
 
-/// Returns the times of pieces of every length.
-fn levels(record: &Record) -> Vec<Level> {
-    let space = Space::of(record);
-    let samples = of_step(record, PARAMETER, ORDER).into_iter().flatten();
-    let samples: Vec<_> = samples.collect();
-    let mut levels = Vec::new();
-    for (number, part) in pieces(&space).into_iter().enumerate() {
-        let times = samples.iter().filter(|s| s.rep == number as u32);
-        let mut times: Vec<f64> = times.map(|s| s.ns as f64).collect();
-        let mut len = part.len as f64;
-        while times.len() >= PIECES_MIN {
-            let pairs = times.chunks_exact(2);
-            let next = pairs.map(|pair| pair[0] + pair[1]).collect();
-            levels.push(Level { len, times });
-            (times, len) = (next, 2.0 * len);
-        }
-    }
-    levels
-}
-
 fn reading(level: &Level) -> Option<Reading> {
     let len = level.len;
     let mean = location::mean(&level.times)?;
     let found = period(&level.times, LEAST)?;
+    // What comes again with every request of the host's queue is of the queue.
+    if is_same(len * found.values, f64::from(DEPTH) * level.request) {
+        return None;
+    }
     let beside = BESIDE.map(|share| share * len * found.values);
     let dips = Dips {
         bytes: len * found.values,
@@ -276,12 +208,12 @@ fn reading(level: &Level) -> Option<Reading> {
         share: found.share,
         correlation: found.correlation,
     };
-    Some(Reading { len, dips })
-}
-
-/// The bytes that [`measure`] writes.
-pub(super) fn bound(space: &Space) -> u64 {
-    2 * space.bytes()
+    Some(Reading {
+        len,
+        part: level.part,
+        request: level.request,
+        dips,
+    })
 }
 
 #[cfg(test)]
@@ -301,7 +233,12 @@ mod tests {
             correlation,
         };
         let len = len_mib * MIB;
-        Reading { len, dips }
+        Reading {
+            len,
+            part: 0,
+            request: len,
+            dips,
+        }
     }
 
     /// `there` is the correlation at a part of the period, `middle` the one about its middle.
@@ -312,7 +249,7 @@ mod tests {
             (_, true) => Some(0.95),
             (_, false) => Some(there),
         };
-        chosen(all, at).map(|dips| (dips.bytes / MIB).round())
+        chosen(all, at).map(|one| (one.dips.bytes / MIB).round())
     }
 
     #[test]
@@ -345,7 +282,12 @@ mod tests {
             times.extend(std::iter::repeat_n(1e6, distance - 1));
             times.push(6e6);
         }
-        Level { len: MIB, times }
+        Level {
+            len: MIB,
+            part: 0,
+            request: MIB,
+            times,
+        }
     }
 
     #[test]
@@ -365,5 +307,54 @@ mod tests {
         let unit = [one(6.0, 92.0, 2.3, 0.8), one(12.0, 92.0, 2.1, 0.8)];
         assert_eq!(chosen_mib(&[memory, unit].concat(), 0.9, 0.1), Some(92.0));
         assert_eq!(chosen_mib(&memory, 0.9, 0.1), None);
+    }
+
+    /// A reading of pieces of so many KiB, which are requests, with dips of 5 ms.
+    fn of_requests(part: usize, kib: f64, mib: f64) -> Option<Reading> {
+        let reading = one(kib / 1024.0, mib, 5.0, 0.9);
+        Some(Reading { part, ..reading })
+    }
+
+    #[test]
+    fn requests_that_fill_no_pages_make_units_smaller() {
+        let best = |all: &[Option<Reading>]| of_all_requests(all).map(|one| one.dips.bytes / MIB);
+        // Pages of 36 KiB: 128 KiB take 144 KiB, and 384 KiB take 396 KiB.
+        let [short, even] = [of_requests(1, 128.0, 35.0), of_requests(2, 144.0, 39.375)];
+        let long = of_requests(0, 384.0, 38.2);
+        assert_eq!(best(&[short, even, long]), Some(39.375));
+        assert_eq!(best(&[even, short, long]), Some(39.375));
+        // Pages of 16 KiB: nothing is lost, and coarse pieces are no better.
+        let [same, coarse] = [of_requests(2, 144.0, 35.1), of_requests(0, 384.0, 36.5)];
+        assert_eq!(best(&[short, same, coarse]), Some(35.0));
+        // The same number of requests of either length: pages of 36 KiB, or of 180 KiB.
+        assert_eq!(best(&[short, even, None]), None);
+        assert_eq!(best(&[None, None, None]), None);
+    }
+
+    #[test]
+    fn a_distance_of_the_queue_is_no_period() {
+        let dip = |every: usize| Level {
+            len: 131_072.0,
+            part: 1,
+            request: 131_072.0,
+            times: (0..2048)
+                .map(|at| if at % every == 0 { 5e6 } else { 1e5 })
+                .collect(),
+        };
+        assert!(reading(&dip(DEPTH as usize)).is_none());
+        let one = reading(&dip(40)).map(|one| (one.dips.bytes / 131_072.0).round());
+        assert_eq!(one, Some(40.0));
+    }
+
+    #[test]
+    fn an_interval_holds_what_the_other_pieces_show() {
+        let [dips, other] = [(28.0, 0.9), (28.4, 0.7)].map(|(mib, c)| one(1.0, mib, 5.0, c).dips);
+        let both = wider(dips, other);
+        assert_eq!(
+            (both.bytes, both.low, both.high),
+            (dips.bytes, dips.low, other.high)
+        );
+        assert_eq!(wider(dips, one(1.0, 28.4, 5.0, 0.5).dips), dips);
+        assert_eq!(wider(dips, one(1.0, 31.0, 5.0, 0.9).dips), dips);
     }
 }

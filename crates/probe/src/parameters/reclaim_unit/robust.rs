@@ -2,6 +2,7 @@
 //! must differ as it says.
 
 use super::dips::{self, Dips};
+use super::order;
 use super::zones::{self, Zoned};
 use crate::robust::overwritten;
 use crate::robust::size::size;
@@ -19,6 +20,9 @@ const LEFT: f64 = 0.4;
 /// The longest wait in a period, in nanoseconds: two blocks one after the other, of 30 ms each, the longest time of data sheets
 /// (QLC). In longer ones data is moved; groups of dies do so by turns, so that the distance may be a part of the unit.
 const WAIT_MAX_NS: f64 = 60e6;
+/// The wait in a period, in nanoseconds, and its share of the time, from which on together data is moved: one block of a slow
+/// drive, and more of the time than erases of blocks that take as long to write take.
+const MOVED: (f64, f64) = (14e6, 0.125);
 /// The page of most drives of today, in bytes.
 const PAGE: f64 = 16_384.0;
 /// The least ratio of the bytes written to the media for small and for large zones, where the drive tells.
@@ -31,7 +35,7 @@ fn unfit(record: &Record) -> Option<Estimate> {
 }
 
 fn bound(space: &Space) -> u64 {
-    dips::bound(space) + QUARTERS.len() as u64 * zones::bound(space)
+    order::bound(space) + QUARTERS.len() as u64 * zones::bound(space)
 }
 
 /// Returns the sizes of zones to write, in bytes, ascending.
@@ -59,7 +63,7 @@ struct Curve {
 }
 
 fn curve(record: &Record, dips: Option<&Dips>) -> Option<Curve> {
-    let base = dips::ns_per_byte(record)?;
+    let base = order::ns_per_byte(record)?;
     let sizes = sizes(&Space::of(record), dips).into_iter();
     let zoned: Vec<Zoned> = sizes
         .map_while(|bytes| zones::zoned(record, bytes))
@@ -132,11 +136,13 @@ fn whole(dips: &Dips) -> f64 {
 
 fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
     let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
-    if dips.wait_ns > WAIT_MAX_NS {
+    let moved = dips.wait_ns > MOVED.0 && dips.share > MOVED.1;
+    if moved || dips.wait_ns > WAIT_MAX_NS {
         return Estimate::inconclusive(format!(
-            "{every}, but for {:.0} ms, longer than blocks take to be erased: data is moved even for a stream in order, by one \
-             group of dies or by several in turn",
-            dips.wait_ns / 1e6
+            "{every}, but for {:.0} ms, {:.0} % of the time, longer than blocks take to be erased: data is moved even for a stream \
+             in order, by one group of dies or by several in turn",
+            dips.wait_ns / 1e6,
+            100.0 * dips.share
         ));
     }
     let unit = dips.bytes as u64;
@@ -193,7 +199,7 @@ impl Probe for ReclaimUnit {
         if unfit(session.record()).is_some() || !session.info().trim {
             return Ok(());
         }
-        dips::measure(session)?;
+        order::measure(session)?;
         let dips = dips::dips(session.record());
         for bytes in sizes(&session.space(), dips.as_ref()) {
             zones::measure(session, bytes)?;
@@ -205,7 +211,7 @@ impl Probe for ReclaimUnit {
         if let Some(unfit) = unfit(record) {
             return unfit;
         }
-        if dips::ns_per_byte(record).is_none() {
+        if order::ns_per_byte(record).is_none() {
             return Estimate::inconclusive(
                 "the drive takes no TRIM, so zones cannot be given back",
             );

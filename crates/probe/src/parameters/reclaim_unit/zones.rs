@@ -4,7 +4,7 @@
 //! invalid together, and the unit is erased as it is. If it is smaller, a unit holds parts of several zones, and the data of
 //! those that live on has to be moved first. Zones of every size begin with a drive that was filled in sequence.
 
-use super::dips::PARAMETER;
+use super::order::PARAMETER;
 use super::series::ZONE;
 use crate::robust::samples::of_step;
 use crate::{Record, Session, Space, Stop};
