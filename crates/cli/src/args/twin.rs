@@ -13,4 +13,7 @@ pub(crate) struct TwinArgs {
     /// Print the figures and what is assumed as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// No progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }

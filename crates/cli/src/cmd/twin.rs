@@ -32,7 +32,7 @@ pub(super) fn run(args: &TwinArgs) -> Result<Exit, Failure> {
     made::only(&[SetKind::Measurement], &args.run, "fathom twin")
         .map_err(|failure| failure.help("measure the drive: fathom probe TARGET --out DIR"))?;
     watch::listen()?;
-    let progress = Fits(Display::new(false));
+    let progress = Fits(Display::new(args.quiet));
     let made = twin::of_run(&args.run, &progress);
     drop(progress);
     let (twin, notes) = match made {
