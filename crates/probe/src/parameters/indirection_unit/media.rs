@@ -73,6 +73,11 @@ impl Logged {
         self.0.len() as u64 == ROUNDS && self.0.iter().all(Round::contradicts)
     }
 
+    /// Returns true if the log shows in one round that this is no unit.
+    pub(crate) fn doubts(&self) -> bool {
+        self.0.iter().any(Round::contradicts)
+    }
+
     /// Returns how many times as many bytes shifted streams of one unit write: the mean of the rounds.
     pub(crate) fn one(&self) -> f64 {
         self.mean(|round| round.one)
@@ -183,10 +188,10 @@ fn places(space: &Space, start: u64, size: u64, shift: u64) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// Looks at one unit and at twice the unit, again if the log speaks against it.
-pub(crate) fn check(session: &mut Session<'_>, unit: u64) -> Result<(), Stop> {
+/// Looks at one unit and at twice the unit, again if `twice` or if the log speaks against it.
+pub(crate) fn check(session: &mut Session<'_>, unit: u64, twice: bool) -> Result<(), Stop> {
     round(session, unit, 0)?;
-    if first(session.record(), unit).is_some_and(|seen| seen.contradicts()) {
+    if first(session.record(), unit).is_some_and(|seen| twice || seen.contradicts()) {
         round(session, unit, 1)?;
     }
     Ok(())
@@ -327,6 +332,8 @@ mod tests {
             assert!(!open.confirms() && !open.contradicts(), "{open:?}");
         }
         assert!(of(&[(1.1, 1.0), (1.0, 1.0)]).contradicts());
-        assert!(!of(&[(1.1, 1.0), (2.0, 1.0)]).contradicts());
+        let once = of(&[(1.1, 1.0), (2.0, 1.0)]);
+        assert!(!once.contradicts() && once.doubts());
+        assert!(!of(&[(2.0, 1.0), (1.9, 1.1)]).doubts());
     }
 }

@@ -160,7 +160,10 @@ impl Probe for IndirectionUnit {
             return Ok(());
         }
         match timed(session)? {
-            Some(unit) => media::check(session, unit),
+            Some(unit) => {
+                let by_times_of_streams = by_latency(session.record()).is_none();
+                media::check(session, unit, by_times_of_streams)
+            }
             None => media::look(session),
         }
     }
@@ -180,13 +183,15 @@ impl Probe for IndirectionUnit {
         if let Some(why) = contradiction(bytes, others) {
             return Estimate::inconclusive(why);
         }
+        // Streams alone may show what collection does to them: then no round of the log may speak against the unit.
+        let alone = first.is_none() && by_log.is_none();
         let named = match (first, second, by_log) {
             (Some(found), _, _) => named_by_latency(record, &found),
             (None, Some(found), _) => named_by_throughput(&found),
             (None, None, Some(bytes)) => named_by_log(record, bytes),
             (None, None, None) => nameless(record),
         };
-        with_log(named, bytes, media::logged(record, bytes))
+        with_log(named, bytes, media::logged(record, bytes), alone)
     }
 }
 
@@ -244,12 +249,12 @@ fn named_by_log(record: &Record, bytes: u64) -> Estimate {
     }
 }
 
-/// Adds what the log says to an answer; the answer is none if the log contradicts it.
-fn with_log(named: Estimate, bytes: u64, logged: Option<Logged>) -> Estimate {
+/// Adds what the log says to an answer; the answer is none if the log contradicts it, or only doubts what streams `alone` show.
+fn with_log(named: Estimate, bytes: u64, logged: Option<Logged>, alone: bool) -> Estimate {
     let Some(logged) = logged else {
         return named;
     };
-    if logged.contradicts() {
+    if logged.contradicts() || (alone && logged.doubts()) {
         return Estimate::inconclusive(format!(
             "times show a unit of {}, but the drive's log does not: shifted by half, writes of it take {:.2} times as many \
              bytes of the media, and writes of twice the length {:.2} times",
