@@ -193,11 +193,18 @@ pub struct Wear {
 impl Wear {
     /// Summarises the erase counts of all blocks; `None` if there are none. O(blocks).
     pub fn of(erases: &[u32]) -> Option<Wear> {
-        let total: u64 = erases.iter().map(|&n| u64::from(n)).sum();
+        let first = *erases.first()?;
+        // One pass over memory that may be megabytes; the compiler makes vectors of it.
+        let (mut total, mut min, mut max) = (0, first, first);
+        for &count in erases {
+            total += u64::from(count);
+            min = min.min(count);
+            max = max.max(count);
+        }
         Some(Wear {
-            min: *erases.iter().min()?,
+            min,
             mean: total as f64 / erases.len() as f64,
-            max: *erases.iter().max()?,
+            max,
         })
     }
 }

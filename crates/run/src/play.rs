@@ -263,10 +263,14 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             }
         }
         // Report the accesses that completed together with one that failed, too.
-        let settled = done.drain(..).map(|completion| self.settle(&completion));
-        let settled = settled.fold(Ok(()), Result::and);
+        let mut failed = None;
+        for completion in done.drain(..) {
+            if let Err(error) = self.settle(&completion) {
+                failed.get_or_insert(error);
+            }
+        }
         self.done = done;
-        settled
+        failed.map_or(Ok(()), Err)
     }
 
     fn settle(&mut self, completion: &Completion) -> Result<(), PlayError<P::Error>> {

@@ -4,7 +4,7 @@ use crate::figures::{Bucket, Distribution, Process, Totals, Waiting};
 use crate::observer::{Moment, Observer, Played};
 use crate::times::Kinds;
 use fathom_base::{Dur, Time};
-use fathom_block::{DriveStats, Op};
+use fathom_block::{Access, DriveStats, Op};
 
 /// Maximum number of buckets in the timeline; above it, neighbouring buckets are joined.
 const BUCKETS_MAX: usize = 512;
@@ -207,6 +207,15 @@ impl<'a> Recorder<'a> {
     }
 }
 
+/// Returns the same access without bytes: a change of a zone's state transfers none.
+fn transfers_nothing(played: &Played) -> Played {
+    let access = Access {
+        len: 0,
+        ..played.access
+    };
+    Played { access, ..*played }
+}
+
 impl Observer for Recorder<'_> {
     fn begin(&mut self, start: Time, moment: Moment) {
         (self.start, self.last) = (start, start);
@@ -214,12 +223,14 @@ impl Observer for Recorder<'_> {
     }
 
     fn played(&mut self, played: &Played, moment: &dyn Fn() -> Moment) {
-        let mut moved = *played;
-        if matches!(played.access.op, Op::Zone(_)) {
-            // It transfers nothing.
-            moved.access.len = 0;
-        }
-        let played = &moved;
+        let nothing;
+        let played = match played.access.op {
+            Op::Zone(_) => {
+                nothing = transfers_nothing(played);
+                &nothing
+            }
+            _ => played,
+        };
         self.done += 1;
         self.tell(played.completed);
         if !self.counts(played, moment) {
