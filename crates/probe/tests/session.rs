@@ -245,10 +245,11 @@ fn a_budget_of_time_ends_within_a_transfer_of_many_requests() {
 
 #[test]
 fn one_of_many_parameters_takes_a_part_of_the_time_at_the_quick_level() {
-    let stop_of = |level, parameters: &[Parameter]| {
+    const BUDGET_NS: u64 = 50_000;
+    let stop_of = |parameter, level, parameters: &[Parameter]| {
         let mut device = drive();
         let meta = RecordMeta {
-            budget_ns: Some(50_000),
+            budget_ns: Some(BUDGET_NS),
             level,
             parameters: parameters.to_vec(),
             ..meta(&device)
@@ -256,18 +257,21 @@ fn one_of_many_parameters_takes_a_part_of_the_time_at_the_quick_level() {
         let mut stop = None;
         with(&mut device, meta, None, |session| {
             let read = |io: &mut Io<'_>| io.serve(&[Ask::read(0, 512); 100], 1).map(|_| ());
-            stop = session.step(P, "many", read).err();
+            stop = session.step(parameter, "many", read).err();
         })
         .unwrap();
         (stop.unwrap(), device.now())
     };
-    let (stop, now) = stop_of(Level::Quick, &Parameter::ALL);
-    let (part_ns, budget_ns) = (12_500, 50_000);
-    assert_eq!(stop, Stop::PartTime { part_ns, budget_ns });
-    // Each read takes 6120 ns.
-    assert!(now < Time(part_ns + 6_120), "{now:?}");
+    // A volume shows its limit once its burst is spent.
+    for (parameter, part_ns) in [(P, 12_500), (Parameter::RateLimit, 30_000)] {
+        let (stop, now) = stop_of(parameter, Level::Quick, &Parameter::ALL);
+        let budget_ns = BUDGET_NS;
+        assert_eq!(stop, Stop::PartTime { part_ns, budget_ns });
+        // Each read takes 6120 ns.
+        assert!(now < Time(part_ns + 6_120), "{now:?}");
+    }
     for (level, parameters) in [(Level::Quick, &[P][..]), (Level::Full, &Parameter::ALL)] {
-        let (stop, _) = stop_of(level, parameters);
+        let (stop, _) = stop_of(P, level, parameters);
         assert!(matches!(stop, Stop::BudgetTime { .. }), "{stop:?}");
     }
 }

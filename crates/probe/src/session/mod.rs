@@ -40,9 +40,11 @@ use resume::Old;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// At the quick level one of so many parameters, or more, may take a part of the time: one in so many.
+/// At the quick level one of so many parameters, or more, may take a part of the time, in percent.
 const MANY: usize = 8;
-const PARTS: u64 = 4;
+const PART_PERCENT: u64 = 25;
+/// The part of the rate limit: a volume shows its limit once its burst is spent, and little else matters there.
+const LIMIT_PERCENT: u64 = 60;
 
 /// One run over one drive.
 pub struct Session<'d> {
@@ -222,13 +224,17 @@ impl<'d> Session<'d> {
 
     /// Returns the time that one parameter may take at the quick level beside many others, and what it has taken. One that
     /// a busy drive makes slow would leave none to the others.
-    fn part_of_time(&self) -> Option<(u64, u64)> {
+    fn part_of_time(&self, parameter: Parameter) -> Option<(u64, u64)> {
         let meta = &self.record.meta;
         let many = meta.level == Level::Quick && meta.parameters.len() >= MANY;
         let budget = meta.budget_ns.filter(|_| many)?;
+        let percent = match parameter {
+            Parameter::RateLimit => LIMIT_PERCENT,
+            _ => PART_PERCENT,
+        };
         Some((
             self.spent.device_ns.saturating_sub(self.began_ns),
-            budget / PARTS,
+            budget / 100 * percent,
         ))
     }
 
@@ -246,7 +252,7 @@ impl<'d> Session<'d> {
                 .meta
                 .budget_ns
                 .map(|budget| (self.spent.device_ns, budget)),
-            part_ns: self.part_of_time(),
+            part_ns: self.part_of_time(parameter),
             read_only: self.read_only(),
             region: self.region.clone(),
         };
