@@ -38,8 +38,8 @@ const LENGTHS: usize = 2;
 /// The relative errors beside that of the lag, below and above: what the drive writes of its own between the data of the host,
 /// such as copies of collection and pages of the map, only makes the distances shorter.
 const BESIDE: [f64; 2] = [0.012, 0.03];
-/// By how many times requests that fill no whole pages make a unit smaller, at most: shorter ones fill less than half of the
-/// last page only where it is more than half of their length.
+/// By how many times requests that fill no whole pages make a unit smaller, at most. At twice and beyond, two units are seen as
+/// one.
 const WASTE: f64 = 1.9;
 /// By how many times at least: less is within what coarse pieces leave open.
 const WASTE_MIN: f64 = 1.05;
@@ -78,9 +78,11 @@ pub(super) fn dips(record: &Record) -> Option<Dips> {
     let of = |parts: &[usize]| {
         let parts = readings.iter().filter(|one| parts.contains(&one.part));
         let parts: Vec<Reading> = parts.copied().collect();
-        chosen(&parts, |len, [from, to]| {
-            let level = levels.iter().find(|level| level.len == len)?;
-            correlation_in(&level.times, from / len, to / len)
+        chosen(&parts, |one, [from, to]| {
+            // Sums of pieces of two lengths may be equally long.
+            let is_its = |level: &&Level| level.part == one.part && level.len == one.len;
+            let level = levels.iter().find(is_its)?;
+            correlation_in(&level.times, from / level.len, to / level.len)
         })
     };
     let sets: [&[usize]; 5] = [&[0, 1], &[0, 2], &[0], &[1], &[2]];
@@ -145,7 +147,10 @@ fn is_halved(level: &Level, dips: &Dips) -> bool {
 /// Returns the period with the longest wait; of several that wait for the same share of the time, and that come again as
 /// regularly, the shortest. `None` if half of it may be the period as well, or if only one length of pieces shows it.
 /// `correlation` is the highest one of pieces of a length, at distances from one to another, in bytes.
-fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -> Option<Reading> {
+fn chosen(
+    all: &[Reading],
+    correlation: impl Fn(&Reading, [f64; 2]) -> Option<f64>,
+) -> Option<Reading> {
     let all: Vec<Reading> = (all.iter().copied())
         .filter(|one| one.dips.wait_ns >= WAIT_NS && one.dips.correlation >= STRONG)
         .collect();
@@ -162,8 +167,8 @@ fn chosen(all: &[Reading], correlation: impl Fn(f64, [f64; 2]) -> Option<f64>) -
         .filter(|whole| whole.len < shortest.len && whole.dips.bytes > 1.5 * bytes)
         .filter(|whole| is_multiple(whole.dips.bytes, bytes));
     let at = |one: &Reading, [from, to]: [f64; 2], least: f64| {
-        let whole = correlation(one.len, [one.dips.bytes; 2]);
-        let there = correlation(one.len, [from, to]);
+        let whole = correlation(one, [one.dips.bytes; 2]);
+        let there = correlation(one, [from, to]);
         whole
             .zip(there)
             .is_some_and(|(whole, there)| there >= least * whole)
@@ -244,7 +249,7 @@ mod tests {
     /// `there` is the correlation at a part of the period, `middle` the one about its middle.
     fn chosen_mib(all: &[Reading], there: f64, middle: f64) -> Option<f64> {
         let longest = all.iter().map(|one| one.dips.bytes).fold(0.0, f64::max);
-        let at = |_: f64, [from, to]: [f64; 2]| match (from < to, from == longest) {
+        let at = |_: &Reading, [from, to]: [f64; 2]| match (from < to, from == longest) {
             (true, _) => Some(middle),
             (_, true) => Some(0.95),
             (_, false) => Some(there),
