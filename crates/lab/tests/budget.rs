@@ -184,3 +184,22 @@ fn memory_that_holds_much_of_what_is_prepared_is_not_absent() {
         assert_eq!(memory.verdict, expected, "{budget} MiB: {memory:?}");
     }
 }
+
+/// Memory of this drive hides the clustered page, which would take half of the bytes of a quick run.
+#[test]
+fn one_of_many_parameters_takes_a_part_of_the_bytes_at_the_quick_level() {
+    let config = |bytes: u64| RunConfig {
+        seed: 1,
+        level: fathom_probe::Level::Quick,
+        budget_time: Some(Dur::ms(120_000)),
+        parameters: Parameter::ALL.to_vec(),
+        ..of_bytes(bytes)
+    };
+    let profile = measured("tlc-enterprise", &config(4096 * MIB));
+    let written = |parameter| profile.parameters[&parameter].cost.bytes_written;
+    assert!(written(Parameter::ClusteredPage) <= 4096 * MIB * 12 / 100);
+    let page = &profile.parameters[&Parameter::ClusteredPage].evidence;
+    assert!(page.reason.contains("left to the full level"), "{page:?}");
+    let trim = &profile.parameters[&Parameter::Trim];
+    assert_eq!(trim.verdict, Verdict::Identified, "{trim:?}");
+}

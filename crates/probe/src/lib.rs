@@ -55,7 +55,7 @@ mod watch;
 pub use about::About;
 pub use method::Method;
 pub use parameters::Parameter;
-pub use probe::{Answers, Probe};
+pub use probe::{Answers, Probe, Quick};
 pub use profile::{Estimate, Profile, Verdict};
 pub use record::{Cost, Level, Look, Marks, Record, RecordMeta, Reference, Sample, Step};
 pub use reported::{Contradiction, Reported};

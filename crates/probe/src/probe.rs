@@ -5,6 +5,25 @@ use crate::{Estimate, Parameter, Record, Session, Space, Stop};
 /// Returns the answer of another parameter, solved from the same record.
 pub type Answers<'a> = dyn Fn(Parameter) -> Estimate + 'a;
 
+/// The parts of the budgets that one parameter may take at the quick level beside many others, in percent. One that a busy drive
+/// makes slow, or whose memory hides what is asked, would leave nothing to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quick {
+    /// The part of the time.
+    pub time_percent: u64,
+    /// The part of the bytes, apart from a shared preparation.
+    pub bytes_percent: u64,
+}
+
+impl Default for Quick {
+    fn default() -> Self {
+        Self {
+            time_percent: 25,
+            bytes_percent: 12,
+        }
+    }
+}
+
 /// A method of measuring one parameter.
 ///
 /// `run` only takes samples and `solve` only reads them. Decisions that `run` makes while measuring use the functions that
@@ -40,6 +59,11 @@ pub trait Probe: Sync {
     /// shows the same.
     fn reach(&self, space: &Space) -> u64 {
         space.bytes()
+    }
+
+    /// Its part of the budgets at the quick level, beside many other parameters.
+    fn quick(&self) -> Quick {
+        Quick::default()
     }
 
     /// Takes the samples, in steps.

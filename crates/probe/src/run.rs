@@ -130,8 +130,11 @@ fn measure(
         true => 0,
         false => prepared(method, &space).saturating_sub(prepare::bytes(session.record())),
     };
-    let bound = probe.bound(&space).saturating_add(preparation);
-    session.begin(parameter, part.region.clone(), bound);
+    session.begin(
+        parameter,
+        part.region.clone(),
+        [preparation, probe.bound(&space)],
+    );
     let result = if parameter.about().writes && session.read_only() {
         Err(Stop::ReadOnly)
     } else if session.record().meta.cheapest_first {

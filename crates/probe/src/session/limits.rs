@@ -33,6 +33,8 @@ pub(super) struct Limits {
     pub(super) budget_left: u64,
     /// The bytes that the parameter may still write when the step begins.
     pub(super) allowance_left: u64,
+    /// The part of the budget of bytes, and the budget, if that sets what the parameter may write.
+    pub(super) part_bytes: Option<(u64, u64)>,
     /// The time spent when the step begins, and the time allowed, in nanoseconds; `None` without a limit.
     pub(super) time_ns: Option<(u64, u64)>,
     /// The time that the parameter has spent, and its part of the budget, in nanoseconds; `None` without one.
@@ -82,10 +84,11 @@ impl Limits {
             return Err(Stop::BudgetBytes { wanted, left });
         }
         let left = self.allowance_left.saturating_sub(written);
-        if wanted > left {
-            return Err(Stop::Allowance { wanted, left });
+        match self.part_bytes {
+            _ if wanted <= left => Ok(()),
+            Some((part, budget)) => Err(Stop::PartBytes { part, budget }),
+            None => Err(Stop::Allowance { wanted, left }),
         }
-        Ok(())
     }
 
     /// Returns when the time of a step that began at `began` is over; `None` without a limit.

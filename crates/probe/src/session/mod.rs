@@ -15,6 +15,7 @@ mod io;
 mod limits;
 pub mod marks;
 mod observer;
+mod quick;
 mod resume;
 mod served;
 mod stop;
@@ -29,8 +30,7 @@ pub use stop::Stop;
 
 use crate::condition::Condition;
 use crate::{
-    Cost, Estimate, Level, Look, Marks, Parameter, Record, RecordMeta, Reference, Sample, Space,
-    Step,
+    Cost, Estimate, Look, Marks, Parameter, Record, RecordMeta, Reference, Sample, Space, Step,
 };
 use fathom_base::Rng;
 use fathom_block::{Device, DeviceInfo, DriveLog};
@@ -39,12 +39,6 @@ use limits::Limits;
 use resume::Old;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-/// At the quick level one of so many parameters, or more, may take a part of the time, in percent.
-const MANY: usize = 8;
-const PART_PERCENT: u64 = 25;
-/// The part of the rate limit: a volume shows its limit once its burst is spent, and little else matters there.
-const LIMIT_PERCENT: u64 = 60;
 
 /// One run over one drive.
 pub struct Session<'d> {
@@ -62,6 +56,8 @@ pub struct Session<'d> {
     bound_bytes: u64,
     /// The bytes that the current probe may still write.
     announced_left: u64,
+    /// The part of the budget of bytes, and the budget, if that is less than the probe may write.
+    part_bytes: Option<(u64, u64)>,
     /// The time that was spent before the current parameter, in nanoseconds.
     began_ns: u64,
     /// The name of the last step that was cut short, and the total cost of such steps of this parameter.
@@ -109,6 +105,7 @@ impl<'d> Session<'d> {
             known: BTreeMap::new(),
             bound_bytes,
             announced_left: 0,
+            part_bytes: None,
             cut: None,
         })
     }
@@ -222,22 +219,6 @@ impl<'d> Session<'d> {
         done.result.map(|()| done.cost)
     }
 
-    /// Returns the time that one parameter may take at the quick level beside many others, and what it has taken. One that
-    /// a busy drive makes slow would leave none to the others.
-    fn part_of_time(&self, parameter: Parameter) -> Option<(u64, u64)> {
-        let meta = &self.record.meta;
-        let many = meta.level == Level::Quick && meta.parameters.len() >= MANY;
-        let budget = meta.budget_ns.filter(|_| many)?;
-        let percent = match parameter {
-            Parameter::RateLimit => LIMIT_PERCENT,
-            _ => PART_PERCENT,
-        };
-        Some((
-            self.spent.device_ns.saturating_sub(self.began_ns),
-            budget / 100 * percent,
-        ))
-    }
-
     fn execute(
         &mut self,
         parameter: Parameter,
@@ -247,6 +228,7 @@ impl<'d> Session<'d> {
         let limits = Limits {
             budget_left: self.budget_left(),
             allowance_left: self.announced_left,
+            part_bytes: self.part_bytes,
             time_ns: self
                 .record
                 .meta
@@ -296,10 +278,19 @@ impl<'d> Session<'d> {
         self.old.done_bytes(parameter)
     }
 
-    /// Begins a parameter that is measured in `region` and whose probe may write `announced_bytes`.
-    pub(crate) fn begin(&mut self, parameter: Parameter, region: Range<u64>, announced_bytes: u64) {
+    /// Begins a parameter that is measured in `region`, after `prepares_bytes` that it may write for all, and whose probe may
+    /// write `bound_bytes`.
+    pub(crate) fn begin(
+        &mut self,
+        parameter: Parameter,
+        region: Range<u64>,
+        [prepares_bytes, bound_bytes]: [u64; 2],
+    ) {
         self.region = region;
-        self.announced_left = announced_bytes;
+        let part = self.part_of_bytes(parameter);
+        self.part_bytes = part.filter(|(part, _)| *part < bound_bytes);
+        let own = self.part_bytes.map_or(bound_bytes, |(part, _)| part);
+        self.announced_left = own.saturating_add(prepares_bytes);
         self.began_ns = self.spent.device_ns;
         for (name, cost) in self.old.lost(parameter) {
             self.push_abandoned(parameter, &name, cost);

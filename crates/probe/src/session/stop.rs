@@ -67,6 +67,17 @@ pub enum Stop {
         /// The time allowed, in nanoseconds.
         budget_ns: u64,
     },
+    /// At the quick level, the part of the bytes that one of many parameters may write is spent.
+    #[error(
+        "writes more than {}, its part of the {} of all; ask for it alone, or at the full level",
+        Bytes(*part).human(), Bytes(*budget).human()
+    )]
+    PartBytes {
+        /// The part, in bytes.
+        part: u64,
+        /// The bytes of all.
+        budget: u64,
+    },
     /// At the quick level, the part of the time that one of many parameters may take is spent.
     #[error(
         "takes longer than {}, its part of the {} of all; ask for it alone, or at the full level",
@@ -125,6 +136,7 @@ impl Stop {
             | Stop::Unreached { .. }
             | Stop::BudgetTime { .. }
             | Stop::PartTime { .. }
+            | Stop::PartBytes { .. }
             | Stop::ReadOnly
             | Stop::Unwritten { .. } => false,
             Stop::Io(error) => {

@@ -13,7 +13,8 @@ use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, re
 use crate::robust::prepare::prepare;
 use crate::robust::samples::of_step;
 use crate::{
-    Answers, Estimate, Parameter, Probe, Record, Sample, Series, Session, Space, Stop, Unit, Value,
+    Answers, Estimate, Parameter, Probe, Quick, Record, Sample, Series, Session, Space, Stop, Unit,
+    Value,
 };
 
 /// The length of a small read, and the reads of a batch.
@@ -239,6 +240,18 @@ impl Probe for Limit {
 
     fn reach(&self, space: &Space) -> u64 {
         space.bytes().min(256 << 20)
+    }
+
+    fn quick(&self) -> Quick {
+        // A volume shows its limit of operations once its burst is spent, and little else matters there.
+        let time_percent = match self.0.bytes {
+            true => Quick::default().time_percent,
+            false => 60,
+        };
+        Quick {
+            time_percent,
+            ..Quick::default()
+        }
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {

@@ -161,7 +161,8 @@ fn answer(seen: &Seen, writing: &Seen, levels: Levels, host: f64, lengths: Lengt
     let seconds = f64::from(seen.windows) * lengths.window.0 as f64 / 1e9;
     let per_hour = seen.stalls.len() as f64 / seconds * 3600.0;
     let reason = format!(
-        "{} times in {seconds:.0} s reads waited for the drive's own work, typically {}, at worst {}",
+        "{} times in {seconds:.0} s reads waited in the drive, typically {}, at worst {}: for its own work, or because it \
+         repeated them",
         seen.stalls.len(),
         time(typical),
         time(seen.worst - levels.typical)

@@ -15,7 +15,8 @@ use crate::robust::samples::of_step;
 use crate::robust::size::SEEN;
 use crate::robust::units::write_unit;
 use crate::{
-    Answers, Estimate, Io, Parameter, Probe, Record, Series, Session, Space, Stop, Value, Verdict,
+    Answers, Estimate, Io, Parameter, Probe, Quick, Record, Series, Session, Space, Stop, Value,
+    Verdict,
 };
 use fathom_base::Dur;
 use fathom_stats::location;
@@ -155,6 +156,14 @@ impl Probe for WritePolicy {
 
     fn expected(&self, space: &Space) -> u64 {
         self.bound(space) / 32
+    }
+
+    fn quick(&self) -> Quick {
+        // Memory of some tens of megabytes takes half a gigabyte.
+        Quick {
+            bytes_percent: 15,
+            ..Quick::default()
+        }
     }
 
     fn least(&self, space: &Space) -> u64 {
