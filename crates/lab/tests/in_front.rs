@@ -1,13 +1,13 @@
 //! What stands in front of a drive and looks like a part of it: limits that make requests wait, small memories of data, and
 //! zones, planted in modelled drives.
 
-use crate::asked::quick_answer;
+use crate::asked::{of_all, quick_answer};
 use fathom_base::{Bytes, Dur};
 use fathom_block::layers::Limit;
 use fathom_block::{Device, ZoneState};
 use fathom_model::{Model, find};
 use fathom_probe::run::{RunError, check, run, solve};
-use fathom_probe::{Parameter, RunConfig, Unobserved, Value, Verdict};
+use fathom_probe::{Level, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_run::{Precondition, prepare};
 use fathom_ssd::spec::{Drain, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
@@ -106,6 +106,94 @@ fn what_a_limit_lets_pass_is_no_memory_for_writes() {
         // The memory itself, where the limit lets writes fill it.
         let right = [None, Some(Value::Bytes(256 << 10))];
         assert!(right.contains(&found.value), "{found:?}");
+    }
+}
+
+#[test]
+fn what_a_limit_hides_is_neither_absent_nor_named() {
+    let cache = "[fast_cache]\nbits_per_cell = 3\ndynamic_percent = 60.0\nread = \"25us\"\nprogram = \"150us\"\nerase = \"3ms\"\n";
+    let limit = Limit {
+        bandwidth: fathom_base::Rate::new(100_000_000),
+        bandwidth_burst: Some(Bytes(10_000_000)),
+        ..Limit::default()
+    };
+    let asked = [
+        Parameter::BandwidthLimit,
+        Parameter::FastCache,
+        Parameter::ReclaimUnit,
+    ];
+    let found = of_all(Level::Full, &limited(with(cache), limit), &asked, 1);
+    let verdicts = asked.map(|parameter| found[&parameter].verdict);
+    let hidden = Verdict::NotIdentifiable;
+    assert_eq!(verdicts, [Verdict::Identified, hidden, hidden], "{found:?}");
+}
+
+/// Protected memory of a drive whose flash is faster than its link: small writes are faster than reads, and none ever waits.
+#[test]
+fn memory_that_drains_as_fast_as_it_fills_is_not_absent() {
+    let mut spec = with("drain = \"idle\"\nidle_delay = \"0ns\"\nbattery = true\n");
+    spec.host.bandwidth = fathom_base::Rate::new(50_000_000).unwrap();
+    spec.host.queue_depth = 1;
+    let found = quick_answer(&spec, Parameter::WriteBuffer, 1);
+    assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
+}
+
+/// Memory holds the map of 256 MiB, and the cache takes 614 MiB: writes slow down within the cache once the map is written back.
+#[test]
+fn a_map_that_is_written_back_does_not_end_a_fast_cache() {
+    let text = r#"
+        kind = "ssd"
+        name = "map"
+        capacity = "3GiB"
+        [host]
+        protocol = "sata"
+        bandwidth = "6Gbps"
+        command_overhead = "10us"
+        queue_depth = 32
+        [flash]
+        channels = 2
+        packages_per_channel = 1
+        dies_per_package = 3
+        planes_per_die = 2
+        pages_per_block = 256
+        page = "8KiB"
+        bus = "400MT/s"
+        read = "65us"
+        program = "900us"
+        erase = "6ms"
+        clustered_page = "16KiB"
+        clustered_block = "4MiB"
+        arbitration = "read-first"
+        [mapping]
+        kind = "dftl"
+        unit = "4KiB"
+        map_cache = "512KiB"
+        over_provisioning_percent = 15.0
+        striping = "dpwc"
+        partial_program = true
+        [fast_cache]
+        bits_per_cell = 3
+        dynamic_percent = 60.0
+        read = "25us"
+        program = "200us"
+        erase = "3ms"
+        fold = "pressure"
+        when_full = "bypass"
+        [write_buffer]
+        policy = "lru"
+        capacity = "2MiB"
+        drain = "idle"
+        idle_delay = "5ms"
+    "#;
+    let spec = Spec::from_toml(text).unwrap();
+    let asked = [Parameter::MapReach, Parameter::FastCache];
+    for seed in 0..2 {
+        let found = &of_all(Level::Full, &spec, &asked, seed)[&Parameter::FastCache];
+        let right = found
+            .value
+            .as_ref()
+            .is_none_or(|value| value.number() > Some(5.5e8));
+        assert!(right, "{found:?}");
     }
 }
 

@@ -9,7 +9,7 @@ mod series;
 mod steady;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Look, Method, Unit};
+use crate::{About, Look, Method, Parameter, Unit};
 use series::{AFTER, EMPTY, HALF, NEARLY};
 
 pub(crate) const ABOUT: About = About {
@@ -17,7 +17,7 @@ pub(crate) const ABOUT: About = About {
     question: "After how many bytes do writes get slower, and when is the drive fast again?",
     page: include_str!("../../../../docs/parameters/fast_cache.md"),
     writes: true,
-    looks_at: &[],
+    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
     marks: None,
     figures: FIGURES,
     robust: &robust::FastCache,

@@ -8,7 +8,7 @@ mod zones;
 
 use crate::about::{Figure, Mark, Measure, X};
 use crate::look::always;
-use crate::{About, Look, Unit};
+use crate::{About, Look, Parameter, Unit};
 use series::{PIECE, ZONE};
 
 pub(crate) const ABOUT: About = About {
@@ -16,7 +16,7 @@ pub(crate) const ABOUT: About = About {
     question: "How many bytes, written in sequence and trimmed together, does the drive erase without moving data?",
     page: include_str!("../../../../docs/parameters/reclaim_unit.md"),
     writes: true,
-    looks_at: &[],
+    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
     marks: None,
     figures: FIGURES,
     robust: &robust::ReclaimUnit,

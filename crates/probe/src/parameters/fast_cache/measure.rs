@@ -1,7 +1,10 @@
 //! The steps that take the samples of the fast cache.
 
 use super::curve::{Drop, Piece, drop};
-use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HOT};
+use super::series::{
+    AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HEAD, READ_HOT,
+    READ_TAIL,
+};
 use crate::record::{Level, Timed};
 use crate::{Ask, Io, Parameter, Series, Session, Space, Stop};
 use fathom_base::Dur;
@@ -119,15 +122,15 @@ fn empty(io: &mut Io<'_>, layout: &Layout, rest: Dur) -> Result<(), Stop> {
     io.idle(rest)
 }
 
-/// Writes a range in pieces, each with a flush, so that no write buffer makes the first ones faster. Returns where it ended:
-/// if it `stops`, soon after the speed has dropped.
+/// Writes a range in pieces, each with a flush, so that no write buffer makes the first ones faster. Returns where it ended: if
+/// it `stops`, soon after the speed has dropped, with the drop.
 fn fill(
     io: &mut Io<'_>,
     layout: &Layout,
     range: Range<u64>,
     series: Series,
     stops: bool,
-) -> Result<u64, Stop> {
+) -> Result<(u64, Option<Drop>), Stop> {
     let (mut at, mut pieces, mut next) = (range.start, Vec::new(), CHECKED);
     while at + layout.piece <= range.end {
         let (mark, from) = (io.mark(at), io.now());
@@ -142,15 +145,16 @@ fn fill(
         });
         if stops && pieces.len() >= next {
             next = pieces.len() + CHECKED.max(pieces.len() / 16);
-            if drop(&pieces, layout.memory as f64).is_some_and(|drop| is_over(&drop, pieces.len()))
-            {
-                return Ok(at);
+            let found = drop(&pieces, layout.memory as f64);
+            if found.is_some_and(|drop| is_over(&drop, pieces.len())) {
+                return Ok((at, found));
             }
         }
     }
     // The rest is shorter than a piece and not measured.
     io.fill_sequential(at..range.end)?;
-    Ok(range.end)
+    let found = stops.then(|| drop(&pieces, layout.memory as f64));
+    Ok((range.end, found.flatten()))
 }
 
 fn is_over(drop: &Drop, pieces: usize) -> bool {
@@ -167,12 +171,28 @@ pub(super) fn first(session: &mut Session<'_>, layout: &Layout) -> Result<(), St
         }
         empty(io, layout, layout.settle())?;
         io.log();
-        let end = fill(io, layout, layout.region.clone(), EMPTY, true)?;
+        let (end, drop) = fill(io, layout, layout.region.clone(), EMPTY, true)?;
         io.log();
         read(io, layout, end, READ_HOT)?;
+        if let Some(drop) = drop {
+            both_sides(io, layout, &drop, end)?;
+        }
         io.idle(layout.settle())?;
         read(io, layout, end, READ_COOL)
     })
+}
+
+/// Reads small pieces of the first half of what was written before the drop, and of the last half of what was written after
+/// it. A cache that folds has folded the former by now; one that lets writes pass does not hold the latter.
+fn both_sides(io: &mut Io<'_>, layout: &Layout, drop: &Drop, end: u64) -> Result<(), Stop> {
+    let start = layout.region.start;
+    let half = |bytes: u64| (bytes / 2 / layout.piece * layout.piece).max(layout.piece);
+    let before = start + half(drop.bytes as u64);
+    let after = end - half(drop.after as u64 * layout.piece);
+    // What was written last may lie in memory that a flush does not empty.
+    let kept = layout.memory.min((end - after) / 2);
+    small(io, start..before, READ_HEAD)?;
+    small(io, after..end - kept, READ_TAIL)
 }
 
 /// Reads at random within the last pieces before `end`.

@@ -8,14 +8,19 @@
 //!
 //! The second signal: one bit per cell is read faster than several. A drive whose memory is smaller than a page programs pages
 //! in part, uses up its erased blocks after a part of its capacity, and collects from then on: its speed drops after as many
-//! bytes again and again, but what was written before the drop is read no faster than other data.
+//! bytes again and again, but what was written before the drop is read no faster than other data. And a map of which memory
+//! holds a part slows writes down once it has to be written back: then what was written after the drop is in the cache, too.
 
 use super::curve::{Drop, Piece, drop, recovery};
 use super::measure::{
     EMPTY_STEP, Layout, PARAMETER, SHORT_STEP, again, again_step, filled, first, inside, seconds,
     short,
 };
-use super::series::{AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HOT};
+use super::series::{
+    AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HEAD, READ_HOT,
+    READ_TAIL,
+};
+use crate::robust::overwritten::limited;
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::{size, time};
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
@@ -52,13 +57,13 @@ fn reads_recover(record: &Record) -> bool {
     compared.is_some_and(|c| c.decision == Decision::Greater && c.ratio > 1.0 + FASTER)
 }
 
-/// Returns true if small reads of what was written before the drop are not faster than those of a full drive.
-fn read_alike(record: &Record) -> bool {
+/// Returns true if small reads of a series take no longer than those of what lies in the cache.
+fn like_cache(record: &Record, series: Series) -> bool {
     let of = |series| -> Vec<f64> {
         let samples = record.series(PARAMETER, series);
         samples.map(|s| s.ns as f64).collect()
     };
-    let compared = separate(&of(READ_FULL), &of(READ_FAST), CONFIDENCE, READ_FASTER);
+    let compared = separate(&of(series), &of(READ_FAST), CONFIDENCE, READ_FASTER);
     compared.is_some_and(|c| c.decision != Decision::Greater)
 }
 
@@ -106,7 +111,7 @@ fn celsius(record: &Record) -> Option<[f64; 2]> {
     Some([f64::from(before), f64::from(after)])
 }
 
-fn without_drop(record: &Record, layout: &Layout) -> Estimate {
+fn without_drop(record: &Record, layout: &Layout, limited: bool) -> Estimate {
     let written: f64 = (pieces(record, EMPTY_STEP, EMPTY).iter())
         .map(|piece| piece.bytes)
         .sum();
@@ -125,6 +130,10 @@ fn without_drop(record: &Record, layout: &Layout) -> Estimate {
         layout.region.end - layout.region.start,
     );
     match all as f64 >= WHOLE * whole {
+        _ if limited => Estimate::not_identifiable(format!(
+            "the speed does not drop while {said} are written in sequence, but a limit in front of the drive sets it: a cache is \
+             not seen behind it"
+        )),
         true => Estimate::absent(format!(
             "the speed does not drop while {said} are written in sequence: the drive has no fast cache, or its link is no \
              faster than the other blocks"
@@ -158,10 +167,16 @@ fn with_drop(record: &Record, layout: &Layout, found: &Drop) -> Estimate {
             "writes in sequence drop ({speeds}), but only {same} of {made} fills after a rest drop after as many bytes"
         ));
     }
-    if read_alike(record) {
+    if like_cache(record, READ_FULL) {
         return Estimate::not_identifiable(format!(
             "writes in sequence drop ({speeds}), but small reads of what was written before the drop take as long as others: it \
              lies in blocks of the same kind, and a drive that has used up its erased blocks slows down as well"
+        ));
+    }
+    if like_cache(record, READ_HEAD) && like_cache(record, READ_TAIL) {
+        return Estimate::inconclusive(format!(
+            "writes in sequence drop ({speeds}), but small reads of what was written after the drop are as fast as of what was \
+             written before: the cache holds both, and something else slows writes down, such as a map of which memory holds a part"
         ));
     }
     let back = given_back(record, layout, found);
@@ -213,14 +228,20 @@ impl Probe for FastCache {
         filled(session, &layout)
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         let layout = match Layout::of(&Space::of(record), record.meta.target.volatile_cache) {
             Ok(layout) => layout,
             Err(why) => return Estimate::inconclusive(why),
         };
         let Some(found) = found(record, &layout) else {
-            return without_drop(record, &layout);
+            return without_drop(record, &layout, limited(others));
         };
+        if limited(others) {
+            return Estimate::not_identifiable(format!(
+                "writes in sequence drop ({}), but there is a limit in front of the drive: its burst ends like a cache",
+                speeds(&found)
+            ));
+        }
         let back = given_back(record, &layout, &found);
         let [before, after] = celsius(record).map_or([None; 2], |c| c.map(Some));
         let figures = [

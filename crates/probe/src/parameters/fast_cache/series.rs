@@ -19,6 +19,10 @@ pub(super) const NEARLY: Series = Series::new("nearly_full");
 pub(super) const READ_HOT: Series = Series::new("read_hot");
 pub(super) const READ_COOL: Series = Series::new("read_cool");
 
+/// Small reads of what was written before the drop and after it, while the cache is full.
+pub(super) const READ_HEAD: Series = Series::new("read_before_drop");
+pub(super) const READ_TAIL: Series = Series::new("read_after_drop");
+
 /// Small reads of data in the cache, and of data on a full drive.
 pub(super) const READ_FAST: Series = Series::new("read_in_cache");
 pub(super) const READ_FULL: Series = Series::new("read_when_full");

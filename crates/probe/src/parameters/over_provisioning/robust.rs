@@ -45,7 +45,7 @@ impl Beside {
             () => None,
         };
         Self {
-            limited: has(Parameter::RateLimit) || has(Parameter::BandwidthLimit),
+            limited: overwritten::limited(others),
             more,
         }
     }

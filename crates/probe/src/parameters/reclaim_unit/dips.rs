@@ -1,6 +1,6 @@
 //! Dips over host bytes: a drive that is overwritten in order erases a unit for each one that it fills.
 
-use super::order::{DEPTH, Level, levels};
+use super::order::{DEPTH, LONG_PART, Level, levels};
 use crate::Record;
 use fathom_stats::location;
 use fathom_stats::period::{correlation_in, period};
@@ -106,8 +106,8 @@ fn wider(dips: Dips, other: Dips) -> Dips {
 }
 
 /// Returns the reading of the requests that fill the drive's pages best, which is the longest one: what fills the last page in
-/// part leaves flash unused. `None` if only another one has the same number of requests, and none the same number of bytes: it
-/// may be that no length fills the pages.
+/// part leaves flash unused. `None` if only another one has the same number of requests, and none the same number of bytes, or if
+/// only short pieces of one length show any: it may be that no length fills the pages.
 fn of_all_requests(all: &[Option<Reading>]) -> Option<Reading> {
     let all = || all.iter().flatten().copied();
     let first = all().next()?;
@@ -119,6 +119,9 @@ fn of_all_requests(all: &[Option<Reading>]) -> Option<Reading> {
         .unwrap_or(first);
     let requests = |one: &Reading| one.dips.bytes / one.request;
     let others: Vec<Reading> = all().filter(|one| one.request != best.request).collect();
+    if best.part != LONG_PART && others.is_empty() {
+        return None;
+    }
     let (same, differ): (Vec<Reading>, Vec<Reading>) =
         (others.into_iter()).partition(|one| is_same(one.dips.bytes, best.dips.bytes));
     let in_requests = differ
@@ -333,6 +336,9 @@ mod tests {
         assert_eq!(best(&[short, same, coarse]), Some(35.0));
         // The same number of requests of either length: pages of 36 KiB, or of 180 KiB.
         assert_eq!(best(&[short, even, None]), None);
+        // Short pieces of one length may be those that fill no pages; long requests fill most.
+        assert_eq!(best(&[None, even, None]), None);
+        assert_eq!(best(&[None, None, long]), Some(38.2));
         assert_eq!(best(&[None, None, None]), None);
     }
 

@@ -22,6 +22,8 @@ const SHORTS_MOST: u64 = 4096;
 /// The number of long pieces, and what their length is a multiple of, in bytes.
 const LONGS: u64 = 8192;
 const LONG: u64 = 384 << 10;
+/// The number of the long pieces among the parts of the stream.
+pub(super) const LONG_PART: usize = 0;
 /// The bytes of a closed loop: no two in a row have the same length, because a drive rests between them.
 const LOOP: Range<u64> = 48 << 20..80 << 20;
 /// The least number of pieces in which a period is looked for.
@@ -34,7 +36,7 @@ const ORDER: &str = "overwrites in order";
 pub(super) struct Level {
     /// The length in bytes.
     pub(super) len: f64,
-    /// The pieces as they were written, of which these are sums: 0 for the long ones.
+    /// The pieces as they were written, of which these are sums.
     pub(super) part: usize,
     /// The length of the requests in bytes.
     pub(super) request: f64,
