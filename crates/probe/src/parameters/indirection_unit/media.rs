@@ -42,14 +42,16 @@ struct Round {
     /// Of writes of one unit, and of two.
     one: f64,
     two: f64,
-    /// How many times as many bytes aligned streams write of half of the unit, if they were written.
+    /// How many times as many bytes aligned streams write of half of the unit as of the unit, if they were written.
     half: Option<f64>,
+    /// The least part of the stream that is shifted, over the usual one of the aligned stream.
+    least: f64,
 }
 
 impl Round {
     fn confirms(&self) -> bool {
         let half = self.half.is_some_and(|half| half >= HALF);
-        half && self.one >= AT_UNIT && self.two <= BEYOND
+        half && self.least >= AT_UNIT && self.two <= BEYOND
     }
 
     fn contradicts(&self) -> bool {
@@ -62,8 +64,8 @@ impl Round {
 pub(crate) struct Logged(Vec<Round>);
 
 impl Logged {
-    /// Returns true if a shifted stream completes a unit more, one of twice the length does not, and writes of half of the
-    /// unit cost as much as whole ones, in every round.
+    /// Returns true if a shifted stream completes a unit more in each of its parts, one of twice the length does not, and
+    /// writes of half of the unit cost as much as whole ones, in every round.
     pub(crate) fn confirms(&self) -> bool {
         self.0.len() as u64 == ROUNDS && self.0.iter().all(Round::confirms)
     }
@@ -230,12 +232,23 @@ fn round(session: &mut Session<'_>, unit: u64, number: u64) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Returns the bytes of the media that a part of a stream takes where collection is quiet.
-fn level(record: &Record, size: u64, round: u64, series: Series) -> Option<f64> {
+/// Returns the bytes of the media that the parts of a stream take.
+fn parts(record: &Record, size: u64, round: u64, series: Series) -> Option<Vec<f64>> {
     let samples = of_step(record, PARAMETER, &name(size, round))?;
     let parts = samples.filter(|s| s.series == series);
-    let parts: Vec<f64> = parts.map(|s| s.bytes as f64).collect();
+    Some(parts.map(|s| s.bytes as f64).collect())
+}
+
+/// Returns the bytes of the media that a part of a stream takes where collection is quiet.
+fn level(record: &Record, size: u64, round: u64, series: Series) -> Option<f64> {
+    let parts = parts(record, size, round, series)?;
     quantile(&parts, QUIET).filter(|bytes| *bytes > 0.0)
+}
+
+/// Returns the least bytes of the media that a part of a shifted stream takes.
+fn least(record: &Record, size: u64, round: u64) -> Option<f64> {
+    let parts = parts(record, size, round, MEDIA_SHIFTED)?;
+    parts.into_iter().reduce(f64::min)
 }
 
 /// Returns how many times as many bytes a shifted stream of a size writes.
@@ -245,12 +258,13 @@ fn ratio(record: &Record, size: u64, round: u64) -> Option<f64> {
 }
 
 fn of_round(record: &Record, unit: u64, round: u64) -> Option<Round> {
-    let half = level(record, unit / 2, 0, MEDIA_ALIGNED);
-    let whole = level(record, unit, round, MEDIA_ALIGNED);
+    let aligned = |size, round| level(record, size, round, MEDIA_ALIGNED);
+    let [half, whole] = [aligned(unit / 2, 0), aligned(unit, round)];
     Some(Round {
         one: ratio(record, unit, round)?,
         two: ratio(record, 2 * unit, round)?,
         half: half.zip(whole).map(|(half, whole)| half / whole),
+        least: least(record, unit, round)? / whole?,
     })
 }
 
@@ -276,8 +290,12 @@ mod tests {
     use super::*;
 
     fn round(one: f64, two: f64, half: f64) -> Round {
-        let half = Some(half);
-        Round { one, two, half }
+        Round {
+            one,
+            two,
+            half: Some(half),
+            least: one,
+        }
     }
 
     #[test]
@@ -296,6 +314,12 @@ mod tests {
         // Collection beside it leaves the question open.
         let beside = round(2.0, 1.3, 2.0);
         assert!(!beside.confirms() && !beside.contradicts());
+        // Merges of log blocks come beside some parts of the stream, and a unit is completed in all of them.
+        let merges = Round {
+            least: 1.0,
+            ..round(1.8, 1.0, 2.0)
+        };
+        assert!(!merges.confirms());
         // Collection that sets in with the shifted stream does not make writes of half of a unit cost more.
         assert!(!round(1.7, 1.1, 1.0).confirms());
     }
