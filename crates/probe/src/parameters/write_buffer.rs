@@ -1,6 +1,7 @@
 //! The write buffer: how much the drive takes before a write waits for the flash (`parameter-aware-io` 4.2.6, Procedures 5
 //! and 6).
 
+mod beside_reads;
 mod drain;
 pub(crate) mod filling;
 mod paper;

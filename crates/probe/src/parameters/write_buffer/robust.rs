@@ -17,20 +17,21 @@
 //! No shape of the curve is assumed: if the flash is faster than the link, a write waits for one program and the next ones
 //! are fast.
 
+use super::beside_reads;
 use super::drain::{self, Drained, Seen};
 use super::filling::{Emptying, LONG_WRITES, Pass, onset_of, restore};
 use super::steps::{Kind, make, small, window};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
 use crate::robust::size::{SEEN, size};
-use crate::{Answers, Estimate, Parameter, Probe, Record, Series, Session, Space, Stop, Value};
+use crate::{
+    Answers, Estimate, Parameter, Probe, Quick, Record, Series, Session, Space, Stop, Value,
+};
 use fathom_base::Dur;
 use fathom_stats::location;
 use fathom_stats::separate::separate;
 
 const PARAMETER: Parameter = Parameter::WriteBuffer;
-/// The share of the fastest writes that are compared with reads from the flash.
-const FASTEST: f64 = 0.05;
 /// The number of pieces of a run, and the factor by which the tried size grows from run to run.
 const PIECES: u64 = 64;
 const GROWTH: u64 = 4;
@@ -87,17 +88,14 @@ fn flush_drains(record: &Record) -> Option<bool> {
     Some(test.interval.low > 1.2)
 }
 
-/// Returns true if the fastest writes of the first pass take longer than reads, that is, wait for the flash. `false` before
-/// that was measured.
+/// Returns the time of the fastest writes over that of reads of the flash; `None` before that was measured.
+fn over_reads(record: &Record, space: &Space) -> Option<f64> {
+    beside_reads::ratio(record, &wide(space).next()?, space.block_bytes)
+}
+
+/// Returns true if the fastest writes take longer than reads, that is, wait for the flash.
 fn from_flash(record: &Record, space: &Space) -> bool {
-    let Some(first) = wide(space).next() else {
-        return false;
-    };
-    let writes = times(record, PARAMETER, &Kind::Wide.name(&first), Series::FILLING);
-    let reads = at(record, PARAMETER, Series::RANDOM_READ, space.block_bytes);
-    let fastest = location::quantile(&writes, FASTEST);
-    let read = location::median(&reads);
-    fastest.zip(read).is_some_and(|(write, read)| write > read)
+    over_reads(record, space).is_some_and(|ratio| ratio > 1.0)
 }
 
 pub(crate) fn emptying(record: &Record) -> Emptying {
@@ -295,6 +293,14 @@ impl Probe for WriteBuffer {
         self.bound(space) / 4
     }
 
+    fn quick(&self) -> Quick {
+        // Memory of some tens of megabytes takes a gigabyte.
+        Quick {
+            bytes_percent: 30,
+            ..Quick::default()
+        }
+    }
+
     fn least(&self, space: &Space) -> u64 {
         // The bytes of the runs that find a buffer of a quarter of a mebibyte.
         self.bound(space) / 256
@@ -365,10 +371,9 @@ impl Probe for WriteBuffer {
             Stage::Flash => Estimate::absent(
                 "a flush after a write costs no more than one of nothing, and writes take longer than reads of the flash: no memory takes them",
             ),
-            Stage::Nothing(tried) if by == Emptying::Forget => Estimate::absent(format!(
-                "a flush after a write costs no more than one of nothing, and up to {} no write waits longer than those before it",
-                size(tried)
-            )),
+            Stage::Nothing(tried) if by == Emptying::Forget => {
+                beside_reads::without_wait(over_reads(record, &space), tried)
+            }
             Stage::Nothing(tried) => Estimate::not_identifiable(format!(
                 "every write up to {} is taken at the link's speed: the buffer is larger",
                 size(tried)
