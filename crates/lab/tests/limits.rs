@@ -80,6 +80,24 @@ fn a_rate_that_only_a_burst_gives_has_no_knee() {
 }
 
 #[test]
+fn a_knee_between_few_and_most_requests_is_not_named() {
+    let mut spec = preset("nvme");
+    spec.limit = Some(operations(7000, Some(20_000)));
+    for seed in 0..3 {
+        let knee = quick_answer(&spec, Parameter::QueueKnee, seed);
+        let narrow = knee
+            .low
+            .as_ref()
+            .zip(knee.high.as_ref())
+            .is_none_or(|(low, high)| {
+                let ends = [low, high].map(|end| end.number().unwrap_or_default());
+                ends[1] <= 4.0 * ends[0]
+            });
+        assert!(narrow, "{knee:?}");
+    }
+}
+
+#[test]
 fn a_gate_that_lets_nothing_pass_ahead_of_fast_reads_looks_like_a_saturated_drive() {
     let spec = behind(&operations(20_000, Some(1)));
     let found = quick_answer(&spec, Parameter::RateLimit, 1);

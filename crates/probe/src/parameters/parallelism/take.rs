@@ -26,7 +26,7 @@ const ROUND: u32 = 1000;
 /// A read of twice the length comes beside every so many pairs.
 const LONG_EVERY: u32 = 4;
 /// The most rounds, and the time on the drive's clock after which no further one begins; ten times as much with pauses.
-const ROUNDS: [u32; 2] = [20, 90];
+const ROUNDS: [u32; 2] = [32, 90];
 /// The least rounds, and the pause before each but the first: other programs that use the drive come and go.
 pub(crate) const ROUNDS_MIN: u32 = 3;
 const APART: Dur = Dur::ms(2_000);

@@ -35,6 +35,8 @@ const SERVED: f64 = 0.93;
 const LOAD_MAX: u64 = 90;
 /// The share of the rate below which a limit in front of the drive sets it.
 const LIMITED: f64 = 0.9;
+/// The ends of an interval that says something are at most so many times apart.
+const WIDTH_MAX: u32 = 4;
 /// The attempts to serve them.
 const ATTEMPTS: u32 = 4;
 /// The share of the time from which on a host is the bottleneck.
@@ -279,6 +281,13 @@ fn verdict(record: &Record, knee: &Knee, ends: RangeInclusive<u32>) -> Estimate 
              {load} % of it are served at only {:.0} % of the rate at which they come",
             whole(knee),
             100.0 * share
+        ));
+    }
+    if *ends.end() > WIDTH_MAX * ends.start() {
+        return Estimate::inconclusive(format!(
+            "the rates of the rounds vary so much that the depth is known only to between {} and {}",
+            ends.start(),
+            ends.end()
         ));
     }
     named(record, knee, ends)

@@ -35,6 +35,8 @@ const NONE: f64 = 0.15;
 const ERRORS: f64 = 2.5;
 /// The sizes below a unit that may have slow reads without reason.
 const ODD_MAX: u32 = 2;
+/// The longest page, in bytes: eight planes of 64 KiB.
+const PAGE_MAX: u64 = 512 << 10;
 /// The share of colliding pairs at the ends of a stripe, and within it. Folding and collection put pages together anew, and
 /// split some between two of their mapped units: those parts lie on two dies.
 const FREE: f64 = 0.12;
@@ -229,6 +231,13 @@ fn is_clear(record: &Record, flash: f64, page: u64) -> bool {
 
 fn by_straddles(record: &Record, flash: f64, page: u64) -> Estimate {
     let share = slow(record, flash, page).map_or(0.0, |(share, _)| share);
+    if page > PAGE_MAX {
+        return Estimate::inconclusive(format!(
+            "{:.0} % of the reads across odd multiples of {} take longer, but no page is so long: something else changes there",
+            100.0 * share.min(1.0),
+            size(page)
+        ));
+    }
     let reason = format!(
         "{:.0} % of the reads across odd multiples of {} take longer by the {:.0} us of the flash, and none across those of a \
          smaller size",
