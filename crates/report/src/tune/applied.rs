@@ -129,12 +129,14 @@ impl Applied {
         let said = match (self.gain_percent, self.gain_interval) {
             _ if self.set.is_empty() => "Nothing could be set.".to_owned(),
             (Some(percent), Some([low, high])) => format!(
-                "{}: {percent:+.1} % better as advised (95 % interval {low:+.1} to {high:+.1} %, {rounds} rounds).",
-                self.figure
+                "{}: {} as advised (95 % interval {low:+.1} to {high:+.1} %, {rounds} rounds).",
+                self.figure,
+                compared(percent)
             ),
             (Some(percent), None) => format!(
-                "{}: {percent:+.1} % better as advised in {rounds} rounds, too few for an interval.",
-                self.figure
+                "{}: {} as advised in {rounds} rounds, too few for an interval.",
+                self.figure,
+                compared(percent)
             ),
             (None, _) => format!(
                 "The job has no {}, so nothing can be compared.",
@@ -211,6 +213,12 @@ fn alone(each: &[Alone]) -> String {
         false => format!("The gain is carried by {}.\n", carry.join(", ")),
     };
     out
+}
+
+/// Returns a gain in words.
+fn compared(percent: f64) -> String {
+    let word = if percent < 0.0 { "worse" } else { "better" };
+    format!("{:.1} % {word}", percent.abs())
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub(super) struct Target {
 
 /// A larger unit is a unit of parallel work, not of mapping: a file system or a pool aligned to it would waste space.
 const SMALL_UNIT_MAX: u64 = 16 << 10;
+/// The ends of the interval of a depth that says something are at most so many times apart.
+const DEPTH_WIDTH: u64 = 4;
 /// Units beyond this are no units of a request.
 const UNIT_MAX: u64 = 64 << 20;
 
@@ -148,5 +150,32 @@ impl Case<'_> {
     /// Returns the unit of erasure as the host sees it: the reclaim unit, or the clustered block.
     pub(super) fn erase_unit(&self) -> Result<Known, Undecided> {
         self.measured.first(&["reclaim_unit", "clustered_block"])
+    }
+
+    /// Returns the depth beyond which only the latency grows, if it is known to a factor of [`DEPTH_WIDTH`].
+    pub(super) fn depth(&self) -> Result<Known, Undecided> {
+        let knee = self.measured.known("queue_knee")?;
+        match knee.high <= DEPTH_WIDTH.saturating_mul(knee.low) {
+            true => Ok(knee),
+            false => Err(Undecided::identified(
+                knee.parameter,
+                format!("no depth follows from so wide an interval: {}", knee.said),
+            )),
+        }
+    }
+
+    /// Returns the unit of erasure if it is known exactly. Multiples of any other value fall anywhere in units.
+    pub(super) fn exact_erase_unit(&self) -> Result<Known, Undecided> {
+        let unit = self.erase_unit()?;
+        match unit.low == unit.high {
+            true => Ok(unit),
+            false => Err(Undecided::identified(
+                unit.parameter,
+                format!(
+                    "nothing can be aligned to a unit that is not known exactly: {}",
+                    unit.said
+                ),
+            )),
+        }
     }
 }

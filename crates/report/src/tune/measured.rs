@@ -15,7 +15,8 @@ pub(super) struct Known {
     pub(super) parameter: &'static str,
     /// The value, in the parameter's unit.
     pub(super) value: u64,
-    /// The upper end of the interval; the value without one.
+    /// The ends of the interval; the value without one.
+    pub(super) low: u64,
     pub(super) high: u64,
     /// The value with its unit, and with its interval where it has a width.
     pub(super) said: String,
@@ -78,11 +79,12 @@ impl Measured {
             let why = format!("the {} is no whole number", parameter.replace('_', " "));
             return Err(Undecided::identified(parameter, why));
         };
-        let high = answer.high.as_ref().and_then(whole).unwrap_or(value);
+        let end = |end: Option<&Value>| end.and_then(whole).unwrap_or(value);
         Ok(Known {
             parameter,
             value,
-            high: high.max(value),
+            low: end(answer.low.as_ref()).min(value),
+            high: end(answer.high.as_ref()).max(value),
             said: said(answer),
         })
     }

@@ -121,3 +121,30 @@ fn parallel_reads_refute_a_rotating_disk() {
     assert_eq!(relation(&parts(1)), Relation::CannotTell);
     assert_eq!(relation(&Measured::default()), Relation::CannotTell);
 }
+
+/// Multiples of a unit that is known to 2 % fall anywhere in units, and a knee between 2 and 127 is none.
+#[test]
+fn nothing_is_aligned_to_a_wide_interval_and_no_depth_follows_from_one() {
+    let drive = reported(&[("logical_block_size", "512")]);
+    let unit = bytes(96 * MIB).between(Value::Bytes(95 * MIB), Value::Bytes(98 * MIB));
+    let found = tuned(&drive, &fast().with("reclaim_unit", unit.clone()));
+    // The stripes of the request unit are what is left: 1 MiB is a multiple of 64 KiB.
+    assert_eq!(value(&found, "partition", "start"), Some("2048s"));
+    assert_eq!(
+        value(&found, "pvcreate", "--dataalignment"),
+        Some("1048576b")
+    );
+    assert_eq!(value(&found, "luksFormat", "--offset"), None);
+    let open = found.open.iter().find(|o| o.setting == "--offset").unwrap();
+    assert!(open.why.contains("not known exactly"), "{}", open.why);
+    let knee = counted(2)
+        .between(Value::Count(2), Value::Count(127))
+        .figure("iops", 6000.0);
+    let found = tuned(&drive, &fast().with("queue_knee", knee));
+    assert_eq!(value(&found, "queue", "nr_requests"), None);
+    // Sixteen dies are known.
+    assert_eq!(
+        value(&found, "postgresql", "effective_io_concurrency"),
+        Some("16")
+    );
+}

@@ -43,7 +43,7 @@ const DATA: u64 = 16 << 20;
 const DATA_MAX: u64 = 1 << 30;
 
 fn offset(case: &Case<'_>) -> Decision {
-    let unit = case.erase_unit()?;
+    let unit = case.exact_erase_unit()?;
     let offset = DATA.next_multiple_of(unit.value.max(1));
     if offset == DATA {
         let why = format!("the default of 16 MiB is a multiple of {}", unit.said);

@@ -18,7 +18,7 @@ const DEFAULT: u64 = 1 << 20;
 const ALIGNMENT_MAX: u64 = 1 << 30;
 
 fn alignment(case: &Case<'_>) -> Decision {
-    let unit = match case.erase_unit() {
+    let unit = match case.exact_erase_unit() {
         Ok(unit) => unit,
         Err(why) => case.request_unit().map_err(|_| why)?,
     };

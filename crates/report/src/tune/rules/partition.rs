@@ -19,7 +19,7 @@ const DEFAULT: u64 = 1 << 20;
 const START_MAX: u64 = 1 << 30;
 
 fn start(case: &Case<'_>) -> Decision {
-    let unit = match case.erase_unit() {
+    let unit = match case.exact_erase_unit() {
         Ok(unit) => unit,
         Err(why) => case.request_unit().map_err(|_| why)?,
     };

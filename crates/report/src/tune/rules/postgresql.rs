@@ -35,7 +35,9 @@ pub(super) const FAMILY: Family = Family {
 const CONCURRENCY_MAX: u64 = 1000;
 
 fn concurrency(case: &Case<'_>) -> Decision {
-    let depth = case.measured.first(&["queue_knee", "parallelism"])?;
+    let depth = case
+        .depth()
+        .or_else(|why| case.measured.known("parallelism").map_err(|_| why))?;
     let value = depth.value.clamp(1, CONCURRENCY_MAX);
     let reason = match depth.parameter {
         "queue_knee" => format!(

@@ -83,7 +83,7 @@ const REQUESTS_MIN: u64 = 4;
 const REQUESTS_MAX: u64 = 1024;
 
 fn nr_requests(case: &Case<'_>) -> Decision {
-    let (depth, _) = knee(case)?;
+    let depth = case.depth()?.high;
     let requests = (2 * depth.min(REQUESTS_MAX)).next_power_of_two();
     let requests = requests.clamp(REQUESTS_MIN, REQUESTS_MAX);
     let reason = format!(
