@@ -26,7 +26,7 @@ pub(crate) use platform::{PlanArgs, PlatformArgs};
 pub(crate) use probe::{DiffArgs, ProbeArgs, ReportArgs, SolveArgs};
 pub(crate) use run::{ConvertArgs, QueueArgs, RunArgs, WorkloadArgs};
 pub(crate) use study::{CompareArgs, ReproduceArgs, StudyArgs};
-pub(crate) use tune::{Form, TuneArgs};
+pub(crate) use tune::{Form, JOURNALS, TuneArgs};
 pub(crate) use twin::TwinArgs;
 pub(crate) use value::Budget;
 

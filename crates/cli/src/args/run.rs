@@ -58,7 +58,7 @@ pub(crate) struct TurnsArgs {
     /// kernel:SCHEDULER, the kernel's own, which is switched between rounds and put back (root)
     #[arg(long, value_name = "A,B", conflicts_with_all = ["sched", "split"])]
     pub(crate) ab: Option<String>,
-    /// How often each of the two stacks plays the jobs
+    /// How often each of the two stacks plays the jobs, 1 to 1000 times
     #[arg(long, value_name = "N", requires = "ab", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: u32,
 }

@@ -8,6 +8,8 @@ use fathom_report::tune::{FORMATS, Format};
 use std::path::PathBuf;
 
 const TRIAL: &str = "Options for a trial";
+/// The usual directory of the journals.
+pub(crate) const JOURNALS: &str = "/run/fathom";
 
 /// The figures that can decide, by their names on the command line and in a comparison.
 const FIGURES: [(&str, &str); 6] = [
@@ -36,8 +38,9 @@ pub(crate) struct TuneArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) trial: TrialArgs,
-    /// The directory of the journals of changed settings
-    #[arg(long, value_name = "DIR", default_value = "/run/fathom")]
+    /// The directory of the journals of changed settings; one that a killed `fathom tune` has left is found in the usual
+    /// directory and in this one
+    #[arg(long, value_name = "DIR", default_value = JOURNALS)]
     pub(crate) journal: PathBuf,
     /// Put back the settings that a killed `fathom tune` has left, and do nothing else; every `fathom tune` does it first
     #[arg(long, conflicts_with_all = ["run", "on", "json", "apply"])]
@@ -54,7 +57,7 @@ pub(crate) struct TrialArgs {
     /// Jobs in fio's syntax, which run with and without the settings in turn; on a drive or an existing file they only read
     #[arg(long, value_name = "JOB.fio", requires = "apply")]
     pub(crate) verify: Option<PathBuf>,
-    /// How often the jobs run with and without the settings
+    /// How often the jobs run with and without the settings, 3 to 1000 times
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(3..=1000))]
     pub(crate) rounds: u32,
     /// The figure that must be better

@@ -2,6 +2,7 @@
 
 mod twins;
 
+use super::answered;
 use crate::args::AccuracyArgs;
 use crate::failure::{Exit, Failure};
 use crate::{out, watch};
@@ -68,10 +69,6 @@ pub(super) fn run(args: &AccuracyArgs) -> Result<Exit, Failure> {
 
 /// Refuses a campaign in which no method answers any of the parameters, and a `--thin` that nothing obeys.
 fn possible(args: &AccuracyArgs, plan: &Plan) -> Result<(), Failure> {
-    let names = |methods: &[Method]| -> String {
-        let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
-        names.join(", ")
-    };
     if args.thin > 1 && args.method == [Method::Robust] {
         let message = format!(
             "`--thin {}` shortens the papers' procedures and the rules, and `--method robust` is neither: nothing would change",
@@ -80,31 +77,11 @@ fn possible(args: &AccuracyArgs, plan: &Plan) -> Result<(), Failure> {
         return Err(Failure::input("fathom::accuracy", message)
             .help("leave `--thin` out, or take a method that it shortens: --method both"));
     }
-    let answers = |of: &Parameter| {
-        let mut methods = args.method.iter();
-        methods.any(|method| of.about().probe(*method).is_some())
-    };
-    if plan.parameters.iter().any(answers) {
-        return Ok(());
-    }
     let asked = match args.only.as_slice() {
         [] => format!("the parameters of the family `{}`", args.family.name()),
-        only => listed(only),
+        only => answered::listed(only),
     };
-    let message = format!(
-        "`--method {}` answers nothing of {asked}: nothing would be measured",
-        names(args.method)
-    );
-    let rest: Vec<Parameter> = Parameter::ALL.into_iter().filter(answers).collect();
-    Err(Failure::input("fathom::accuracy", message).help(format!(
-        "ask for what it answers: --only {}",
-        listed(&rest).replace(", ", ",")
-    )))
-}
-
-fn listed(parameters: &[Parameter]) -> String {
-    let names: Vec<&str> = parameters.iter().map(|of| of.name()).collect();
-    names.join(", ")
+    answered::by(args.method, &plan.parameters, &asked)
 }
 
 /// Returns a target with what is shown of it.

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod answer;
+mod answered;
 mod capture;
 mod compare;
 mod completions;

@@ -1,7 +1,7 @@
 //! `fathom probe`: measures a drive.
 
 use super::confirm::{Bound, Consent, confirm};
-use super::{answer, made, save, unfit};
+use super::{answer, answered, made, save, unfit};
 use crate::args::{Budget, DEFAULT_TARGET, ProbeArgs};
 use crate::failure::{Exit, Failure};
 use crate::watch::{self, Watch};
@@ -112,6 +112,10 @@ fn without_log(target: &Target) -> Option<String> {
 fn fresh(args: &ProbeArgs) -> Result<Plan, Failure> {
     if let Some(out) = &args.out {
         store::check_output(out, SetKind::Measurement)?;
+    }
+    if !args.only.is_empty() {
+        let asked = answered::listed(&args.only);
+        answered::by(&[args.method.unwrap_or_default()], &args.only, &asked)?;
     }
     let text = args.target.as_deref().unwrap_or(DEFAULT_TARGET);
     let seed = args.seed.unwrap_or_default();
@@ -233,6 +237,7 @@ fn resumed(args: &ProbeArgs, dir: &Path, record: Record) -> Result<Plan, Failure
 
 fn measure(plan: Plan, args: &ProbeArgs, expected_bytes: u64) -> Result<Exit, Failure> {
     let refills = plan.refills();
+    let resume = |kept: &Path| how_to_resume(kept, args.destroy.as_deref());
     let Plan {
         mut opened,
         config,
@@ -269,7 +274,7 @@ fn measure(plan: Plan, args: &ProbeArgs, expected_bytes: u64) -> Result<Exit, Fa
         }
         Ok(record) => {
             store::save_record(&kept, &record)?;
-            out::note(&format!("Interrupted. {}", how_to_resume(&kept)));
+            out::note(&format!("Interrupted. {}", resume(&kept)));
             Ok(Exit::Negative)
         }
         Err(RunError::Failed {
@@ -281,7 +286,7 @@ fn measure(plan: Plan, args: &ProbeArgs, expected_bytes: u64) -> Result<Exit, Fa
             let message = format!("the run ended in {parameter}");
             Err(Failure::input("fathom::run::failed", message)
                 .because(stop)
-                .help(how_to_resume(&kept)))
+                .help(resume(&kept)))
         }
         Err(error) => Err(error.into()),
     }
@@ -312,9 +317,10 @@ fn finish(record: &Record, out: Option<&Path>, json: bool) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-fn how_to_resume(dir: &Path) -> String {
+fn how_to_resume(dir: &Path, destroy: Option<&str>) -> String {
     let dir = dir.display();
-    format!("What was measured is in {dir}; go on with: fathom probe --resume {dir}")
+    let consent = destroy.map_or(String::new(), |name| format!(" --destroy {name}"));
+    format!("What was measured is in {dir}; go on with: fathom probe --resume {dir}{consent}")
 }
 
 /// Returns a directory for the record of an interrupted run without `--out`: in the current directory, never over existing

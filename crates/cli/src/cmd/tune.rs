@@ -4,7 +4,7 @@ mod left;
 mod trial;
 
 use super::made;
-use crate::args::{Form, TuneArgs};
+use crate::args::{Form, JOURNALS, TuneArgs};
 use crate::failure::{Exit, Failure};
 use crate::{input, out};
 use fathom_hostio::DriveQueue;
@@ -28,6 +28,10 @@ struct Found<'a> {
 
 pub(super) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     left::restore(&args.journal, args.restore)?;
+    // What another directory of journals hides would be taken for the settings as they were found.
+    if args.journal != Path::new(JOURNALS) {
+        left::restore(Path::new(JOURNALS), false)?;
+    }
     let Some(run) = &args.run else {
         return Ok(Exit::Done);
     };

@@ -64,7 +64,7 @@ impl Journal {
             _ => {
                 return Err(unsuitable(
                     "a process that was killed has left settings to restore",
-                    "run `fathom tune --restore` as root first",
+                    "run `fathom tune --restore` as root; where it calls this journal damaged, put back its values by hand and remove it",
                 ));
             }
         }

@@ -108,7 +108,8 @@ fn say(left: &Left) {
                     "A `fathom tune` was killed while it had changed {drive}; put back: {what}."
                 )),
                 false => out::note(&format!(
-                    "A `fathom tune` was killed before it had changed {drive}; nothing is left to put back."
+                    "A `fathom tune` of {drive} was killed before it had changed anything, or after it had put all back; nothing is \
+                     left to do."
                 )),
             }
         }
