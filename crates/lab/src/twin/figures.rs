@@ -109,6 +109,10 @@ fn part(what: What, sample: &Sample, cache: Option<u64>) -> bool {
 /// have, such as erases.
 const BESIDE: f64 = 0.2;
 
+/// How much more a flush after the shortest write weighs than after longer ones: it waits for one program, and the longer ones
+/// for the order in which dies share them.
+const ONE_PROGRAM: f64 = 5.0;
+
 /// Returns the figures of samples that are to be met, each kind with its weight.
 pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
     let mut goals = Vec::new();
@@ -117,10 +121,11 @@ pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
         let of = samples.iter().filter(|((what, _), _)| *what == source.what);
         let of: Vec<_> = of.collect();
         let count = (of.len() * source.percents.len()).max(1) as f64;
-        let less = if tails && source.what == What::Slowest {
-            BESIDE
-        } else {
-            1.0
+        let shortest = of.iter().map(|((_, x), _)| *x).min();
+        let factor = |what, x| match what {
+            What::Slowest if tails => BESIDE,
+            What::Dirty if Some(x) == shortest => ONE_PROGRAM,
+            _ => 1.0,
         };
         for (&(what, x), values) in of {
             for &percent in source.percents {
@@ -130,7 +135,7 @@ pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
                     x,
                     percent,
                     value,
-                    weight: source.weight * less / count,
+                    weight: source.weight * factor(what, x) / count,
                 }));
             }
         }
