@@ -86,7 +86,11 @@ pub(super) fn dips(record: &Record) -> Option<Dips> {
         })
     };
     let sets: [&[usize]; 5] = [&[0, 1], &[0, 2], &[0], &[1], &[2]];
-    let best = of_all_requests(&sets.map(of))?.dips;
+    let best = of_all_requests(&sets.map(of))?;
+    if is_lone(&best, &readings) {
+        return None;
+    }
+    let best = best.dips;
     let dips = readings.iter().map(|one| one.dips).fold(best, wider);
     let fine = |level: &&Level| level.len <= dips.bytes / FINE;
     let halved = |level: &Level| is_halved(level, &dips);
@@ -106,8 +110,8 @@ fn wider(dips: Dips, other: Dips) -> Dips {
 }
 
 /// Returns the reading of the requests that fill the drive's pages best, which is the longest one: what fills the last page in
-/// part leaves flash unused. `None` if only another one has the same number of requests, and none the same number of bytes, or if
-/// only short pieces of one length show any: it may be that no length fills the pages.
+/// part leaves flash unused. `None` if only another one has the same number of requests, and none the same number of bytes: it
+/// may be that no length fills the pages.
 fn of_all_requests(all: &[Option<Reading>]) -> Option<Reading> {
     let all = || all.iter().flatten().copied();
     let first = all().next()?;
@@ -119,15 +123,20 @@ fn of_all_requests(all: &[Option<Reading>]) -> Option<Reading> {
         .unwrap_or(first);
     let requests = |one: &Reading| one.dips.bytes / one.request;
     let others: Vec<Reading> = all().filter(|one| one.request != best.request).collect();
-    if best.part != LONG_PART && others.is_empty() {
-        return None;
-    }
     let (same, differ): (Vec<Reading>, Vec<Reading>) =
         (others.into_iter()).partition(|one| is_same(one.dips.bytes, best.dips.bytes));
     let in_requests = differ
         .iter()
         .any(|one| is_same(requests(one), requests(&best)));
     (!same.is_empty() || !in_requests).then_some(best)
+}
+
+/// Returns true if only short pieces of one length show a period: it may be that their requests fill no pages.
+fn is_lone(best: &Reading, readings: &[Reading]) -> bool {
+    let shows =
+        |one: &&Reading| is_same(one.dips.bytes, best.dips.bytes) && one.dips.correlation >= STRONG;
+    let mut others = readings.iter().filter(shows);
+    best.part != LONG_PART && others.all(|one| one.part == best.part)
 }
 
 /// Returns true if a dip comes after half of the period now and then, between others that do not. A drive that puts erases off
@@ -337,8 +346,11 @@ mod tests {
         // The same number of requests of either length: pages of 36 KiB, or of 180 KiB.
         assert_eq!(best(&[short, even, None]), None);
         // Short pieces of one length may be those that fill no pages; long requests fill most.
-        assert_eq!(best(&[None, even, None]), None);
-        assert_eq!(best(&[None, None, long]), Some(38.2));
+        let all: Vec<Reading> = [short, even, long].into_iter().flatten().collect();
+        let lone = |at: usize| is_lone(&all[at], &all);
+        assert_eq!([lone(0), lone(1), lone(2)], [true, true, false]);
+        let twice: Vec<Reading> = [short, same].into_iter().flatten().collect();
+        assert!(!is_lone(&twice[0], &twice));
         assert_eq!(best(&[None, None, None]), None);
     }
 
