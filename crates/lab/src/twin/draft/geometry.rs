@@ -325,7 +325,7 @@ fn kind(seen: &Seen<'_>, assumed: &mut Assumptions) -> MappingKind {
         Some((_, known)) => {
             let kind = known.unwrap_or(MappingKind::Superblock);
             let why = match known {
-                Some(_) => "by the size at which blocks are merged and that of what is reclaimed",
+                Some(_) => "by the sizes of what is merged and reclaimed, and by random overwrites",
                 None => "blocks are merged; which translation layer does it does not show",
             };
             assumed.add("mapping.kind", kind, why);

@@ -3,7 +3,7 @@
 use crate::twin::draft::{Arrangement, arrangements, rate};
 use fathom_base::Bytes;
 use fathom_ssd::Spec;
-use fathom_ssd::spec::{FastCache, Fold, WhenFull};
+use fathom_ssd::spec::{FastCache, Fold, MappingKind, WhenFull};
 
 /// Returns a drive with other arrangements of its dies.
 pub(super) fn arranged(spec: &Spec, faster: f64) -> Vec<Spec> {
@@ -72,15 +72,25 @@ pub(super) fn caches(spec: &Spec) -> Vec<Spec> {
     all.into_iter().map(with).collect()
 }
 
-/// Returns a drive with other numbers of log blocks.
+/// Returns a drive with other numbers of log blocks, of one log for all blocks and of a log block for each one that is written: the
+/// sizes of what is merged and of what is reclaimed are those of both.
 pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
-    let with = |log_blocks: u32| {
+    let kinds: &[MappingKind] = match spec.mapping.kind {
+        MappingKind::Fast => &[MappingKind::Fast, MappingKind::Block],
+        _ => &[spec.mapping.kind],
+    };
+    let with = |kind: MappingKind, log_blocks: u32| {
         let mut spec = spec.clone();
+        spec.mapping.kind = kind;
         spec.mapping.log_blocks = log_blocks;
         spec
     };
-    [1, 2, 3, 4, 6, 8, 12, 16].map(with).to_vec()
+    let of = |kind: &MappingKind| LOGS.map(|logs| with(*kind, logs));
+    kinds.iter().flat_map(of).collect()
 }
+
+/// The numbers of log blocks that are tried.
+const LOGS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 #[cfg(test)]
 mod tests {
@@ -100,5 +110,21 @@ mod tests {
             assert!(one.capacity.0 >= spec.capacity.0, "{}", one.capacity);
             assert!(one.capacity.0.is_multiple_of(one.flash.clustered_block.0));
         }
+    }
+
+    /// What merges and what is reclaimed are one block of a log for all blocks and of a log block for each; of a superblock they
+    /// are not.
+    #[test]
+    fn translation_layers_that_sizes_do_not_tell_apart_are_both_tried() {
+        let mut spec = Spec::from_toml(fathom_model::find("sd-card").unwrap().text).unwrap();
+        let kinds = |spec: &Spec| {
+            let mut kinds: Vec<MappingKind> = logs(spec).iter().map(|s| s.mapping.kind).collect();
+            kinds.dedup();
+            kinds
+        };
+        spec.mapping.kind = MappingKind::Fast;
+        assert_eq!(kinds(&spec), [MappingKind::Fast, MappingKind::Block]);
+        spec.mapping.kind = MappingKind::Superblock;
+        assert_eq!(kinds(&spec), [MappingKind::Superblock]);
     }
 }
