@@ -205,7 +205,7 @@ fn nameless(record: &Record) -> (Verdict, String) {
         return open("writes at multiples of a size took longer, and did not in the repetition");
     }
     if from_memory(record) {
-        let hidden = "flushed writes are answered sooner than reads: memory takes them, and what the flash does does not show";
+        let hidden = "flushed writes are answered sooner than reads: memory takes them, and the work of the flash does not show";
         return match space.level {
             Level::Quick => open(&format!(
                 "{hidden}; streams at depth 32, which may show it, are left to the full level"
