@@ -131,10 +131,13 @@ fn of_all_requests(all: &[Option<Reading>]) -> Option<Reading> {
     (!same.is_empty() || !in_requests).then_some(best)
 }
 
-/// Returns true if only short pieces of one length show a period: it may be that their requests fill no pages.
+/// Returns true if only short pieces of one length show a period, to what coarse pieces leave open: it may be that their requests
+/// fill no pages.
 fn is_lone(best: &Reading, readings: &[Reading]) -> bool {
-    let shows =
-        |one: &&Reading| is_same(one.dips.bytes, best.dips.bytes) && one.dips.correlation >= STRONG;
+    let shows = |one: &&Reading| {
+        let times = one.dips.bytes / best.dips.bytes;
+        (times - 1.0).abs() <= WASTE_MIN - 1.0 && one.dips.correlation >= STRONG
+    };
     let mut others = readings.iter().filter(shows);
     best.part != LONG_PART && others.all(|one| one.part == best.part)
 }
@@ -345,13 +348,23 @@ mod tests {
         assert_eq!(best(&[short, same, coarse]), Some(35.0));
         // The same number of requests of either length: pages of 36 KiB, or of 180 KiB.
         assert_eq!(best(&[short, even, None]), None);
-        // Short pieces of one length may be those that fill no pages; long requests fill most.
-        let all: Vec<Reading> = [short, even, long].into_iter().flatten().collect();
-        let lone = |at: usize| is_lone(&all[at], &all);
-        assert_eq!([lone(0), lone(1), lone(2)], [true, true, false]);
-        let twice: Vec<Reading> = [short, same].into_iter().flatten().collect();
-        assert!(!is_lone(&twice[0], &twice));
         assert_eq!(best(&[None, None, None]), None);
+    }
+
+    #[test]
+    fn short_pieces_of_one_length_alone_may_fill_no_pages() {
+        let [short, even] = [of_requests(1, 128.0, 35.0), of_requests(2, 144.0, 39.375)];
+        let long = of_requests(0, 384.0, 38.2);
+        let all: Vec<Reading> = [short, even, long].into_iter().flatten().collect();
+        // Long requests leave little unused, and show nearly the same distance as those that fill the pages.
+        let lone = [0, 1, 2].map(|at| is_lone(&all[at], &all));
+        assert_eq!(lone, [true, false, false]);
+        // Pages of 32 KiB: 144 KiB take 160 KiB, which made 81 MiB of 90.
+        let waste: Vec<Reading> = [of_requests(2, 144.0, 81.0), of_requests(0, 384.0, 90.0)]
+            .into_iter()
+            .flatten()
+            .collect();
+        assert!(is_lone(&waste[0], &waste) && !is_lone(&waste[1], &waste));
     }
 
     #[test]
