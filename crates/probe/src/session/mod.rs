@@ -210,8 +210,10 @@ impl<'d> Session<'d> {
         let whole = whole.map_or(0..self.info().capacity_bytes, |[from, to]| from..to);
         let region = std::mem::replace(&mut self.region, whole);
         let left = std::mem::replace(&mut self.announced_left, bound_bytes);
+        // What no question asks for is no part of one.
+        let part = self.part_bytes.take();
         let done = self.execute(parameter, name, work);
-        (self.region, self.announced_left) = (region, left);
+        (self.region, self.announced_left, self.part_bytes) = (region, left, part);
         self.spent += done.cost;
         if done.result.is_err() {
             self.cut_short(name.to_owned(), done.cost);
