@@ -19,7 +19,7 @@ use fathom_stats::location::median;
 
 const PARAMETER: Parameter = Parameter::Parallelism;
 /// The standard errors of a 99.9 % interval. It is looked at after each round of pairs, and they end once it holds one whole
-/// number: with 99 % at each look 2 of 21 numbers were off by one, by 3 errors.
+/// number: with 99 % at each look 2 of 41 numbers were off by one.
 const WIDE: f64 = 3.29;
 /// The share of the number within which it must be known.
 const KNOWN: f64 = 0.1;
