@@ -30,7 +30,8 @@ pub(crate) fn straddles(
             let multiples = near.multiples(size);
             let halves = multiples.start / 2..(multiples.end / 2).max(multiples.start / 2 + 1);
             let odd = 2 * (halves.start + io.rng.below(halves.end - halves.start)) + 1;
-            let at = near.origin + odd * size - block;
+            // Half of a unit of an odd number of blocks ends within one.
+            let at = near.origin + odd * size / block * block - block;
             near.manner.before(io, &[at], 2 * block)?;
             if let Some(one) = io.serve(&[Ask::read(at, 2 * block)], 1)?.first() {
                 io.sample_served(STRADDLE, size, rep, one);
