@@ -9,7 +9,7 @@
 //! units of at least two lines can be found.
 
 use super::take::{self, Near};
-use super::take::{INSIDE, SIDES};
+use super::take::{INSIDE, PARTS, SIDES};
 use crate::parameters::parallelism::collide::{Pairs, by_size, pairs, random, without_flash};
 use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::take::{self as reads, Manner};
@@ -113,6 +113,22 @@ pub(crate) fn explains(record: &Record, pairs: &Pairs, near: &Near, unit: u64) -
 /// Returns the share of colliding pairs within units of a size.
 pub(crate) fn inside(record: &Record, of: Parameter, pairs: &Pairs, unit: u64) -> Option<Share> {
     pairs.share(by_size(record, of, INSIDE).get(&unit)?)
+}
+
+/// Returns the half or the third of a unit at whose ends within the unit too few pairs collide: the unit is then several, and
+/// it is chance that fewer pairs collided at its own ends. Where data lie out of order, neighbours on different dies collide as
+/// often as any two places.
+pub(crate) fn parted(record: &Record, near: &Near, pairs: &Pairs, unit: u64) -> Option<(u64, f64)> {
+    let all = by_size(record, near.manner.of, PARTS);
+    let share = |part: u64| Some((part, pairs.share(all.get(&part)?)?));
+    few(take::parts(unit, near).filter_map(share))
+}
+
+/// Returns the first of some parts at whose ends less than [`WITHIN`] of the pairs collide for certain.
+fn few(parts: impl IntoIterator<Item = (u64, Share)>) -> Option<(u64, f64)> {
+    let mut parts = parts.into_iter();
+    let few = parts.find(|(_, (share, error))| share + ERRORS * error < WITHIN);
+    few.map(|(part, (share, _))| (part, share))
 }
 
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
@@ -241,6 +257,14 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
             "pairs at multiples of {} do not wait for each other, but what pairs at other sizes do fits no unit",
             size(unit)
         ))
+    } else if let Some((part, share)) = parted(record, &near, pairs, unit) {
+        Estimate::inconclusive(format!(
+            "pairs at multiples of {} hardly wait for each other, but at those of {} within it only {:.0} % do: too much lies out of \
+             order",
+            size(unit),
+            size(part),
+            100.0 * share
+        ))
     } else if sides - ERRORS * side_error > FREE || inside + ERRORS * error < WITHIN {
         Estimate::inconclusive(format!(
             "at multiples of {} {:.0} % of the pairs wait for each other and between them {:.0} %, which fits no unit",
@@ -268,4 +292,20 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
         .figure("sides_ratio", sides)
         .figure("inside_ratio", inside)
         .figure("line_bytes", line as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::few;
+
+    #[test]
+    fn a_unit_whose_parts_lie_on_different_dies_is_several() {
+        let kib = |n: u64| n << 10;
+        // Halves and thirds of one unit lie on its die, except for some that collection has split.
+        assert_eq!(few([(kib(96), (0.86, 0.05)), (kib(64), (1.0, 0.02))]), None);
+        // Five dies out of order: neighbours collide as often as any two places.
+        assert_eq!(few([(kib(96), (0.17, 0.05))]), Some((kib(96), 0.17)));
+        // Too few pairs tell nothing.
+        assert_eq!(few([(kib(96), (0.4, 0.15))]), None);
+    }
 }

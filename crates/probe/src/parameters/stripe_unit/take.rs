@@ -10,6 +10,8 @@ use std::ops::Range;
 pub(crate) const SIDES: Series = Series::new("both_sides");
 /// Two reads at once within units of `x` bytes.
 pub(crate) const INSIDE: Series = Series::new("inside");
+/// Two reads at once on both sides of a multiple of `x` that is no end of the unit that was found, `x` being a part of it.
+pub(crate) const PARTS: Series = Series::new("sides_of_parts");
 
 /// The area that is written in order, in bytes.
 const AREA: [u64; 2] = [256 << 20, 1 << 30];
@@ -21,6 +23,8 @@ const FRESH: u64 = 1500;
 const PAIRS: u32 = 12;
 pub(crate) const ROUNDS: u32 = 3;
 const AGAIN: u32 = 96;
+/// The pairs at the ends of the halves of a unit, and of its thirds.
+const PARTED: u32 = 48;
 /// The least number of multiples of a size in the area.
 pub(crate) const PLACES: u64 = 64;
 
@@ -146,6 +150,34 @@ pub(crate) fn round(
     sides(session, &name, sizes, near, PAIRS)
 }
 
+/// Returns the halves and the thirds of a unit, if they consist of whole lines.
+pub(crate) fn parts(unit: u64, near: &Near) -> impl Iterator<Item = u64> {
+    let line = near.apart;
+    let whole = move |part: &u64| *part >= line && part.is_multiple_of(line);
+    [2, 3]
+        .into_iter()
+        .filter(move |n| unit.is_multiple_of(*n))
+        .map(move |n| unit / n)
+        .filter(whole)
+}
+
+/// Reads both sides of the ends of a unit's parts, those of the unit left out.
+fn parted(session: &mut Session<'_>, unit: u64, near: &Near) -> Result<(), Stop> {
+    let name = near.manner.pace.name(&format!("parts of {unit}"));
+    session.step(near.manner.of, &name, |io| {
+        let units = near.multiples(unit);
+        let whole = (units.end - units.start).saturating_sub(1).max(1);
+        for part in parts(unit, near) {
+            for rep in 0..PARTED {
+                let start = near.origin + (units.start + io.rng.below(whole)) * unit;
+                let end = start + part * (1 + io.rng.below(unit / part - 1));
+                both(io, [end - near.apart, end], near, PARTS, part, rep)?;
+            }
+        }
+        Ok(())
+    })
+}
+
 /// Reads the blocks at two places at once.
 fn both(
     io: &mut Io<'_>,
@@ -160,7 +192,7 @@ fn both(
     pair(io, places, block, series, size, rep)
 }
 
-/// Reads both sides of multiples of the size that was found, and pairs within it.
+/// Reads both sides of multiples of the size that was found, pairs within it, and both sides of the ends of its parts.
 pub(crate) fn again(session: &mut Session<'_>, size: u64, near: &Near) -> Result<(), Stop> {
     let block = session.space().block_bytes;
     sides(session, &format!("sides of {size}"), &[size], near, AGAIN)?;
@@ -179,5 +211,6 @@ pub(crate) fn again(session: &mut Session<'_>, size: u64, near: &Near) -> Result
             both(io, places, near, INSIDE, size, rep)?;
         }
         Ok(())
-    })
+    })?;
+    parted(session, size, near)
 }
