@@ -20,8 +20,10 @@ const ROUNDS: u64 = 16;
 const STREAM_PAIRS: u64 = 8;
 const LONG_PAIRS: u64 = 5;
 const STREAM_ROUNDS: u64 = 3;
-/// The confidence of a ratio, and the relative difference below which times count as equal.
+/// The confidence of a ratio, that with which a part of the unit shows less than the unit, and the relative difference below which
+/// times count as equal.
 const CONFIDENCE: f64 = 0.999;
+const LESS: f64 = 0.95;
 const EQUAL: f64 = 0.01;
 /// The least ratio that counts.
 const MATTERS: f64 = 1.01;
@@ -43,12 +45,21 @@ pub(crate) struct Compared {
     pub(crate) decision: Decision,
     /// A part of the unit that shows as much, in bytes.
     pub(crate) part: Option<u64>,
+    /// Noise hides whether a part shows as much.
+    pub(crate) hidden: bool,
 }
 
 impl Compared {
     /// Returns true if incomplete units take longer, and incomplete parts of units do not.
     pub(crate) fn confirms(&self) -> bool {
-        self.decision == Decision::Greater && self.ratio >= MATTERS && self.part.is_none()
+        let whole = self.decision == Decision::Greater && self.ratio >= MATTERS;
+        whole && self.part.is_none() && !self.hidden
+    }
+
+    /// Returns true if more writes would tell more.
+    fn open(&self) -> bool {
+        let whole = self.decision == Decision::Greater && self.part.is_none();
+        self.decision == Decision::Undecided || whole && self.hidden
     }
 
     /// Returns the part of the unit that may be the unit, in bytes; none where the whole shows nothing.
@@ -153,7 +164,7 @@ pub(crate) fn look(session: &mut Session<'_>, by: By, unit: u64) -> Result<(), S
     for round in 0..by.rounds() {
         measure(session, by, unit, round)?;
         let seen = compared(session.record(), by, unit);
-        if seen.is_some_and(|seen| seen.decision != Decision::Undecided) {
+        if seen.is_some_and(|seen| !seen.open()) {
             break;
         }
     }
@@ -259,10 +270,12 @@ impl Within {
 /// Returns the result of the comparison; `None` if it was not made.
 pub(crate) fn compared(record: &Record, by: By, unit: u64) -> Option<Compared> {
     let block = Space::of(record).block_bytes;
-    let one = |size| test(record, by, unit, size);
-    let whole = one(unit)?;
-    let parts = sizes(unit, block).into_iter().skip(1);
-    let logs = parts.filter_map(|part| Some((part, one(part)?.ratio.ln())));
+    let one = |size, confidence| test(record, by, unit, size, confidence);
+    let whole = one(unit, CONFIDENCE)?;
+    let parts: Vec<(u64, Separation)> = (sizes(unit, block).into_iter().skip(1))
+        .filter_map(|part| Some((part, one(part, LESS)?)))
+        .collect();
+    let logs = parts.iter().map(|(part, seen)| (*part, seen.ratio.ln()));
     let most = PART * whole.ratio.max(1.0).ln();
     let telling = logs.filter(|(_, log)| *log > most);
     Some(Compared {
@@ -271,10 +284,11 @@ pub(crate) fn compared(record: &Record, by: By, unit: u64) -> Option<Compared> {
         part: telling
             .max_by(|a, b| a.1.total_cmp(&b.1))
             .map(|(part, _)| part),
+        hidden: (parts.iter()).any(|(_, seen)| seen.interval.high >= whole.ratio),
     })
 }
 
-fn test(record: &Record, by: By, unit: u64, size: u64) -> Option<Separation> {
+fn test(record: &Record, by: By, unit: u64, size: u64, confidence: f64) -> Option<Separation> {
     let times = |series: Series| -> Vec<f64> {
         let steps = (0..by.rounds()).filter_map(|r| of_step(record, PARAMETER, &by.name(unit, r)));
         let chosen = steps
@@ -290,7 +304,7 @@ fn test(record: &Record, by: By, unit: u64, size: u64) -> Option<Separation> {
             .collect()
     };
     let [whole, short] = by.series().map(times);
-    separate(&short, &whole, CONFIDENCE, EQUAL)
+    separate(&short, &whole, confidence, EQUAL)
 }
 
 #[cfg(test)]
@@ -314,10 +328,18 @@ mod tests {
             ratio,
             decision,
             part,
+            hidden: false,
         };
         assert!(of(1.2, Decision::Greater, None).confirms());
         assert!(!of(1.2, Decision::Greater, Some(4096)).confirms());
         assert!(!of(1.005, Decision::Greater, None).confirms());
         assert!(!of(1.2, Decision::Undecided, None).confirms());
+        // Noise leaves it open that a quarter shows as much.
+        let hidden = Compared {
+            hidden: true,
+            ..of(1.2, Decision::Greater, None)
+        };
+        assert!(!hidden.confirms() && hidden.open());
+        assert!(!of(1.2, Decision::Greater, None).open());
     }
 }

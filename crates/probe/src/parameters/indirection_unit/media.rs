@@ -9,7 +9,7 @@ use super::series::{MEDIA_ALIGNED, MEDIA_SHIFTED};
 use super::stream::DEPTH;
 use crate::robust::samples::of_step;
 use crate::{Io, Parameter, Record, Series, Session, Space, Stop};
-use fathom_stats::location::quantile;
+use fathom_stats::location::{median, quantile};
 
 const PARAMETER: Parameter = Parameter::IndirectionUnit;
 /// The part of the drive that is written, in bytes, by every stream once: more than the memory of most drives, and little beside
@@ -44,7 +44,7 @@ struct Round {
     two: f64,
     /// How many times as many bytes aligned streams write of half of the unit as of the unit, if they were written.
     half: Option<f64>,
-    /// The least part of the stream that is shifted, over the usual one of the aligned stream.
+    /// The least part of the stream that is shifted, over the median one of the aligned stream.
     least: f64,
 }
 
@@ -251,6 +251,13 @@ fn least(record: &Record, size: u64, round: u64) -> Option<f64> {
     parts.into_iter().reduce(f64::min)
 }
 
+/// Returns the bytes of the media that a part of an aligned stream takes, with what collection moves in most of them: where merges
+/// come with every second part, the quiet ones say nothing.
+fn usual(record: &Record, size: u64, round: u64) -> Option<f64> {
+    let parts = parts(record, size, round, MEDIA_ALIGNED)?;
+    median(&parts).filter(|bytes| *bytes > 0.0)
+}
+
 /// Returns how many times as many bytes a shifted stream of a size writes.
 fn ratio(record: &Record, size: u64, round: u64) -> Option<f64> {
     let of = |series| level(record, size, round, series);
@@ -264,7 +271,7 @@ fn of_round(record: &Record, unit: u64, round: u64) -> Option<Round> {
         one: ratio(record, unit, round)?,
         two: ratio(record, 2 * unit, round)?,
         half: half.zip(whole).map(|(half, whole)| half / whole),
-        least: least(record, unit, round)? / whole?,
+        least: least(record, unit, round)? / usual(record, unit, round)?,
     })
 }
 
