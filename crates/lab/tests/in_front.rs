@@ -109,6 +109,35 @@ fn what_a_limit_lets_pass_is_no_memory_for_writes() {
     }
 }
 
+/// A flush costs no time behind it, so that no run of reads begins with a full bucket: all of them wait, from the first one on.
+#[test]
+fn the_burst_of_a_limit_is_no_memory_for_writes() {
+    let mut drive = DRIVE.to_owned();
+    for (was, new) in [
+        (
+            "kind = \"page\"\nunit = \"4KiB\"",
+            "kind = \"fast\"\nunit = \"96KiB\"\nlog_blocks = 16",
+        ),
+        ("planes_per_die = 1", "planes_per_die = 8"),
+        ("clustered_page = \"12KiB\"", "clustered_page = \"96KiB\""),
+        ("clustered_block = \"768KiB\"", "clustered_block = \"6MiB\""),
+        ("capacity = \"384MiB\"", "capacity = \"1260MiB\""),
+        ("capacity = \"256KiB\"", "capacity = \"6MiB\""),
+        ("logical_block = \"512B\"", "logical_block = \"4KiB\""),
+    ] {
+        assert!(drive.contains(was), "{was}");
+        drive = drive.replace(was, new);
+    }
+    let parts = "drain = \"idle\"\nidle_delay = \"0us\"\ncombine = false\n";
+    let spec = Spec::from_toml(&format!("{drive}{parts}")).unwrap();
+    let found = quick_answer(
+        &limited(spec, operations(1000, 100)),
+        Parameter::WriteBuffer,
+        1,
+    );
+    assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
+}
+
 #[test]
 fn what_a_limit_hides_is_neither_absent_nor_named() {
     let cache = "[fast_cache]\nbits_per_cell = 3\ndynamic_percent = 60.0\nread = \"25us\"\nprogram = \"150us\"\nerase = \"3ms\"\n";

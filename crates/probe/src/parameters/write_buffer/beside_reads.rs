@@ -1,6 +1,7 @@
-//! Small writes beside reads: what answers a write sooner than the flash answers a read is memory.
+//! Writes beside reads: what answers a small write sooner than the flash answers a read is memory, and what holds back reads
+//! as well is none.
 
-use super::filling::Pass;
+use super::filling::{Pass, READ_INSTEAD, request_bytes};
 use super::steps::Kind;
 use crate::robust::samples::{at, times};
 use crate::robust::size::size;
@@ -12,6 +13,8 @@ const PARAMETER: Parameter = Parameter::WriteBuffer;
 const FASTEST: f64 = 0.05;
 /// The share of the time of a read below which a write was not made in the flash. A disk in memory is near 1.
 const SOONER: f64 = 0.8;
+/// By how many times reads take longer than lone ones that a limit holds back.
+const HELD: f64 = 2.0;
 
 /// Returns the time of the fastest writes of the first pass over that of reads of a block from the flash; `None` before both were
 /// measured.
@@ -34,6 +37,16 @@ pub(super) fn without_wait(ratio: Option<f64>, tried: u64) -> Estimate {
              before it"
         )),
     }
+}
+
+/// Returns true if the reads of a pass take longer than as many lone reads: where emptying memory takes no time, a limit holds back
+/// all of them, from the first one on.
+pub(super) fn held(record: &Record, pass: &Pass, block_bytes: u64) -> bool {
+    let reads = times(record, PARAMETER, &Kind::Read.name(pass), READ_INSTEAD);
+    let alone = at(record, PARAMETER, Series::RANDOM_READ, block_bytes);
+    let requests = pass.piece.div_ceil(request_bytes(block_bytes));
+    let longer = |reads, alone| reads > HELD * requests as f64 * alone;
+    (median(&reads).zip(median(&alone))).is_some_and(|(reads, alone)| longer(reads, alone))
 }
 
 #[cfg(test)]

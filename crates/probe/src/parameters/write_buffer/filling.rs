@@ -104,8 +104,13 @@ pub(super) fn write_long(io: &mut Io<'_>, offset: u64, bytes: u64) -> Result<(),
     io.write(offset, bytes).map(|_| ())
 }
 
+/// Returns the length of the requests that fill memory, in bytes.
+pub(super) fn request_bytes(block_bytes: u64) -> u64 {
+    REQUEST.next_multiple_of(block_bytes.max(1))
+}
+
 fn short(io: &Io<'_>, offset: u64, bytes: u64) -> Vec<(u64, u64)> {
-    let short = REQUEST.next_multiple_of(u64::from(io.info().logical_block_bytes).max(1));
+    let short = request_bytes(u64::from(io.info().logical_block_bytes));
     let end = offset + bytes;
     let starts = (offset..end).step_by(short as usize);
     starts.map(|at| (at, short.min(end - at))).collect()

@@ -7,7 +7,7 @@
 //! not count.
 //!
 //! A limit in front of the drive makes requests wait, too, once its burst is gone. It counts reads as well: a place from which
-//! on reads of the same lengths wait is no memory for writes. Reads of the flash may take longer than the limit makes them
+//! on reads of the same lengths wait, or a little later, is no memory for writes. Reads of the flash may take longer than the limit makes them
 //! wait, so that a place of the first few writes must also be none of their number: of long writes the second must not wait for
 //! longer than the first.
 //!
@@ -219,7 +219,9 @@ fn finer(record: &Record, space: &Space, wide: &Pass, place: (u64, u64)) -> Stag
         None => Stage::Make(pass, Kind::Again),
         Some(Some((l, h))) if l <= high && low <= h => match seen(record, &pass, Kind::Read) {
             None => Stage::Check(pass, Kind::Read, (low, high)),
-            Some(Some((l, h))) if l <= high && low <= h => Stage::Limit(low),
+            // Reads take their time, in which a limit lets more of them pass: theirs is the same place or a later one.
+            Some(Some((_, h))) if low <= h => Stage::Limit(low),
+            Some(_) if beside_reads::held(record, &pass, space.block_bytes) => Stage::Limit(low),
             Some(_) => match counted(record, space, (low, high)) {
                 Stage::Found(..) => slowly(record, space, wide, &pass, (low, high)),
                 stage => stage,
