@@ -43,6 +43,8 @@ pub(super) struct Drop {
     pub(super) burst: f64,
     /// The number of batches after the drop.
     pub(super) after: usize,
+    /// The levels of a second drop among those, if there is one.
+    pub(super) again: Option<(f64, f64)>,
 }
 
 /// Returns the drop of a run of batches; `None` if it has none. The change point is the one with the least sum of absolute
@@ -56,15 +58,23 @@ pub(super) fn drop(batches: &[Batch], least_before: usize) -> Option<Drop> {
     if slow > DROP_MAX * fast || spread > SPREAD_MAX || after.len() < BATCHES_MIN {
         return None;
     }
-    let served: f64 = batches[..at].iter().map(|batch| batch.tokens).sum();
-    let seconds: f64 = batches[..at].iter().map(|batch| batch.seconds).sum();
     Some(Drop {
         fast,
         slow,
         spread,
-        burst: (served - slow * seconds).max(0.0),
+        burst: ahead(&batches[..=at], slow),
         after: after.len(),
+        again: fell(&batches[at..]),
     })
+}
+
+/// Returns the most tokens that were served ahead of a rate: the bucket may empty within a batch.
+pub(super) fn ahead(batches: &[Batch], rate: f64) -> f64 {
+    let sums = batches.iter().scan(0.0, |sum, batch| {
+        *sum += batch.tokens - rate * batch.seconds;
+        Some(*sum)
+    });
+    sums.fold(0.0, f64::max)
 }
 
 /// Returns the rates before and after a change to a clearly lower one, whatever its size and form.
@@ -127,6 +137,16 @@ mod tests {
         let seen = drop(&served(30_000.0, 3_000.0, 60_000.0, 200), 1).unwrap();
         assert!((seen.slow / 3_000.0 - 1.0).abs() < 0.02, "{seen:?}");
         assert!((seen.burst / 30_000.0 - 1.0).abs() < 0.05, "{seen:?}");
+    }
+
+    #[test]
+    fn a_second_bucket_that_empties_later_is_a_second_drop() {
+        let first = served(30_000.0, 3_000.0, 60_000.0, 200);
+        assert_eq!(drop(&first, 1).unwrap().again, None);
+        let later = served(0.0, 2_600.0, 60_000.0, 100);
+        let (from, to) = drop(&[first, later].concat(), 1).unwrap().again.unwrap();
+        assert!((from / 3_000.0 - 1.0).abs() < 0.02, "{from}");
+        assert!((to / 2_600.0 - 1.0).abs() < 0.02, "{to}");
     }
 
     #[test]

@@ -85,12 +85,13 @@ pub(super) fn counts_other(record: &Record, kind: Kind, reads_per_second: f64) -
     if (same - 1.0).abs() > SAME {
         return None;
     }
-    let found = match kind.bytes {
-        true => "operations",
-        false => "bytes",
+    let (found, not) = match kind.bytes {
+        true => ("operations", "bytes"),
+        false => ("bytes", "operations"),
     };
     Some(Estimate::absent(format!(
-        "reads of {} KiB come at {reads_per_second:.0} a second at last, and those of {} KiB at {reads:.0}: the limit counts {found}",
+        "reads of {} KiB come at {reads_per_second:.0} a second at last, and those of {} KiB at {reads:.0}: the limit counts {found}, and \
+         one of {not} with a larger burst would not show",
         kib(before),
         kib(other),
     )))

@@ -7,7 +7,7 @@
 //! ([`super::gate`]).
 
 use super::gate::{AtDepth, BATCHES_MIN, Cause, Constant, cause, constant};
-use super::law::{Batch, Drop, drop, fell};
+use super::law::{Batch, Drop, ahead, drop, fell};
 use super::length;
 use super::measure::{BATCH, Kind, PAUSES, RESTED, STEADY, depths, gate, name, read_bytes, run};
 use crate::robust::prepare::prepare;
@@ -102,13 +102,8 @@ fn given_back(record: &Record, kind: Kind, seen: &Drop) -> Option<[f64; 2]> {
         if batches.is_empty() {
             return None;
         }
-        let faster = batches.iter().map(|b| b.tokens - seen.slow * b.seconds);
-        // The sum grows while the bucket lasts, and stays when it is empty.
-        let mut sum = 0.0;
-        for more in faster {
-            sum += more;
-            *given = f64::max(*given, sum);
-        }
+        // It grows while the bucket lasts, and stays when it is empty.
+        *given = ahead(&batches, seen.slow);
     }
     Some(given)
 }
@@ -288,6 +283,15 @@ impl Probe for Limit {
         let Some(seen) = first(record, self.0) else {
             return self.without_drop(record);
         };
+        if let Some((before, after)) = seen.again {
+            return Estimate::inconclusive(format!(
+                "reads at full speed drop from {} to {}, and later to {}: two limits follow one another, or the lower one is not \
+                 constant",
+                self.said(seen.fast),
+                self.said(before),
+                self.said(after)
+            ));
+        }
         let slack = 2.0 * all.first().map_or(0.0, |batch| batch.tokens);
         match given_back(record, self.0, &seen) {
             Some(given) if keeps_law(given, &seen, slack) => {
