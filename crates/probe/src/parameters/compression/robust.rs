@@ -68,7 +68,7 @@ fn answer(decided: [Shrinks; 2], told: &str) -> Estimate {
     };
     match decided {
         [Shrinks::Contradicted, _] | [_, Shrinks::Contradicted] => Estimate::inconclusive(format!(
-            "one content is written faster, but the drive's own log counts as many bytes for it: {told}"
+            "one content is written faster, but the drive's own log does not count clearly fewer bytes for it: {told}"
         )),
         [Shrinks::Yes, Shrinks::Yes] => word("repeats", "zeros and repeated bytes"),
         IMPOSSIBLE => Estimate::inconclusive(format!(
