@@ -146,19 +146,27 @@ pub(crate) fn blinded(blind: Blind) -> Estimate {
     }
 }
 
+/// Returns whether the drive reads one place at a time if so large a share of pairs collided: two reads then take `both` times as
+/// long as one. `None` if the pairs collided less often.
+fn one_place(share: f64, both: f64) -> Option<bool> {
+    (share > ALL).then_some(both >= TWICE)
+}
+
 fn found(record: &Record, pairs: &Pairs) -> Estimate {
     let (Some(number), Some((share, _, count))) =
         (number(record, pairs), random(record, PARAMETER, pairs))
     else {
         return Estimate::inconclusive("too few pairs were read");
     };
-    let both = median(&times(record, PARAMETER, PAIR)).map_or(f64::NAN, |both| both / pairs.solo);
-    let estimate = if share > ALL && both < TWICE {
+    let both =
+        median(&times(record, PARAMETER, PAIR)).map_or(f64::INFINITY, |both| both / pairs.solo);
+    let alone = one_place(share, both);
+    let estimate = if alone == Some(false) {
         Estimate::inconclusive(format!(
             "nearly all of {count} pairs of reads at random places waited, but two take only {both:.2} times as long as one: \
              others use the drive, or something before it makes each second read wait"
         ))
-    } else if share > ALL {
+    } else if alone == Some(true) {
         Estimate::absent(format!(
             "of {count} pairs of reads at random places {:.0} % waited for each other: the drive reads one place at a time",
             100.0 * share.min(1.0)
@@ -202,4 +210,16 @@ fn named(number: &Number, pairs: &Pairs, count: usize) -> Estimate {
         value(number.low.ceil().min(at)),
         value(number.high.floor().max(at)),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_place;
+
+    #[test]
+    fn pairs_that_hardly_take_longer_than_one_read_did_not_wait_for_the_flash() {
+        assert_eq!(one_place(1.0, 1.9), Some(true));
+        assert_eq!(one_place(1.0, 1.2), Some(false));
+        assert_eq!(one_place(0.3, 1.2), None);
+    }
 }

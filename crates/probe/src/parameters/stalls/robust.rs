@@ -37,6 +37,8 @@ const STALLS_MIN: usize = 6;
 const SHARE_MIN: f64 = 1e-5;
 /// The reads that must be made before *absent* is said.
 const READS_MIN: u64 = 20_000;
+/// The time in seconds that must be watched before *absent* is said: stalls of a drive's own work come some times a minute.
+const SECONDS_MIN: f64 = 60.0;
 /// Stalled reads closer than this, or than the stall is long, are one stall.
 const SAME: Dur = Dur::ms(2);
 
@@ -135,9 +137,15 @@ fn answer(seen: &Seen, writing: &Seen, levels: Levels, host: f64, lengths: Lengt
             "the drive, or a limit in front of it, answers fewer reads than are due, so that they wait for each other",
         );
     }
+    let seconds = f64::from(seen.windows) * lengths.window.0 as f64 / 1e9;
     let halves = [true, false].map(|half| seen.stalls.iter().any(|stall| stall.1 == half));
     if share < SHARE_MIN {
         return match seen.reads >= READS_MIN {
+            true if seconds < SECONDS_MIN => Estimate::inconclusive(format!(
+                "of {} reads at even intervals in {seconds:.0} s {} took longer than {threshold}: too short a time for stalls that come \
+                 a few times a minute",
+                seen.reads, seen.stalled
+            )),
             true => Estimate::absent(format!(
                 "of {} reads at even intervals {} took longer than {threshold}",
                 seen.reads, seen.stalled
@@ -158,7 +166,6 @@ fn answer(seen: &Seen, writing: &Seen, levels: Levels, host: f64, lengths: Lengt
             seen.stalls.len()
         ));
     }
-    let seconds = f64::from(seen.windows) * lengths.window.0 as f64 / 1e9;
     let per_hour = seen.stalls.len() as f64 / seconds * 3600.0;
     let reason = format!(
         "{} times in {seconds:.0} s reads waited in the drive, typically {}, at worst {}: for its own work, or because it \
