@@ -1,7 +1,7 @@
 //! Counts of answers by their outcome.
 
 use super::campaign::{About, Answer, Results, cost_of};
-use fathom_probe::{Method, Parameter, Verdict};
+use fathom_probe::{Cost, Method, Parameter, Verdict};
 use fathom_report::accuracy::{MethodTally, Outcome, Tally};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,9 @@ fn of<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Tally {
         by_drive.entry(answer.drive).or_default().push(answer);
     }
     tally.drives = by_drive.len() as u64;
-    let costs: Vec<_> = by_drive.into_values().map(cost_of).collect();
+    // A question that is answered without a request costs nothing, and says nothing of what it costs.
+    let costs = by_drive.into_values().map(cost_of);
+    let costs: Vec<_> = costs.filter(|cost| *cost != Cost::default()).collect();
     tally.bytes_written = median_and_sum(costs.iter().map(|cost| cost.bytes_written));
     tally.device_ns = median_and_sum(costs.iter().map(|cost| cost.device_ns));
     tally
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
     use crate::accuracy::truth::{Right, Sight};
     use crate::accuracy::{Truth, score};
-    use fathom_probe::{Cost, Estimate, Value};
+    use fathom_probe::{Estimate, Value};
     use fathom_report::accuracy::Family;
 
     fn answer(drive: u64, truth: Truth, estimate: Estimate) -> Answer {

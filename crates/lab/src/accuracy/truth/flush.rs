@@ -33,7 +33,8 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     };
     let copied = match spec.mapping.kind.is_paged() && !pads(buffer) {
         true => COPIES_MAX,
-        false => f64::from(flash.pages_per_block) * flash.clustered_block.0 as f64,
+        // A merge of one block.
+        false => flash.clustered_block.0 as f64 / flash.clustered_page.0 as f64,
     };
     let most = copied * speeds.copied_page() + flash.erase.0 as f64;
     let value = |ns: f64| Value::Nanoseconds(ns as u64);

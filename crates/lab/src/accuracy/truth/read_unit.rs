@@ -4,15 +4,14 @@
 //! different stations, two reads at once meet only within a page ([`super::parallelism`]), unless memory answers the second
 //! of two reads less than half of a page apart. A page of one logical block is never read in part.
 //!
-//! A memory that is shorter than a page cannot gather one: each mapped unit is programmed by itself, and a page holds no more.
+//! Where the memory for writes cannot gather a page, the mapped unit is right as well.
 
 use super::parallelism::waits;
 use super::reads::Reads;
 use super::right::{Truth, sizes};
 use super::speeds::Speeds;
-use super::stripe_unit::{line, unit};
+use super::stripe_unit::{gathers, line, unit};
 use fathom_ssd::Spec;
-use fathom_ssd::spec::WriteBuffer;
 
 pub(super) fn truth(spec: &Spec) -> Truth {
     let (page, block) = (spec.flash.clustered_page.0, spec.host.logical_block.0);
@@ -20,8 +19,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         return Truth::missing();
     }
     let speeds = Speeds::of(spec);
-    let gathers = |memory: &WriteBuffer| memory.capacity.0 >= page;
-    let right = match spec.write_buffer.as_ref().is_none_or(gathers) {
+    let right = match gathers(spec) {
         true => sizes(&[page]),
         false => sizes(&[page, spec.unit()]),
     };

@@ -1,8 +1,8 @@
 //! Ground truth of the reclaim unit: what a stream of writes fills before the drive erases blocks of all dies again.
 //!
 //! A page-mapped drive spreads a stream over all groups, one clustered page each in turn, so that their open blocks are full
-//! together: a clustered block of every group is the unit. With parity (RAIN) one page of each stripe holds no data of the
-//! host. A drive that keeps its map in flash writes pages of it between those of the host, which makes the unit smaller by a
+//! together: a clustered block of every group is the unit. Parity (RAIN) lies in blocks of its own, which are erased with these
+//! (`fathom_ssd`, `engine/parity.rs`). A drive that keeps its map in flash writes pages of it between those of the host, which makes the unit smaller by a
 //! few percent at most. A static order of groups fills them together as well.
 //!
 //! With a fast cache a stream fills blocks of all groups in SLC mode, which hold only a part of their pages. Folding erases them
@@ -35,25 +35,24 @@ pub(super) fn truth(spec: &Spec) -> Truth {
             MappingKind::Superblock => row * SUPERBLOCK,
             _ => row,
         };
-        let right = vec![
-            Right::Is(size(block)),
-            Right::Is(size(row)),
-            Right::Is(size(wide)),
-        ];
+        let mut sizes = vec![block, row, wide];
+        sizes.dedup();
+        let right = sizes
+            .into_iter()
+            .map(|bytes| Right::Is(size(bytes)))
+            .collect();
         return Truth::new(Sight::Faint, right, "log blocks are merged, not collected");
     }
-    let of = u64::from(spec.flash.parity_stripe);
-    let data = row.checked_div(of).map_or(row, |page| page * (of - 1));
-    let one = |data: u64| match spec.mapping.kind {
-        MappingKind::Dftl => Right::Between(size(data / 100 * 95), size(data)),
-        _ => Right::Is(size(data)),
+    let one = |unit: u64| match spec.mapping.kind {
+        MappingKind::Dftl => Right::Between(size(unit / 100 * 95), size(unit)),
+        _ => Right::Is(size(unit)),
     };
     let cached = spec.fast_cache.as_ref().map(|cache| {
         let pages = u64::from(spec.flash.pages_per_block);
-        data / pages * (pages / u64::from(cache.bits_per_cell))
+        row / pages * (pages / u64::from(cache.bits_per_cell))
     });
-    let right: Vec<Right> = std::iter::once(data).chain(cached).map(one).collect();
-    match why_not(spec, data) {
+    let right: Vec<Right> = std::iter::once(row).chain(cached).map(one).collect();
+    match why_not(spec, row) {
         None => Truth::new(Sight::Identifiable, right, ""),
         Some(why) => Truth::new(Sight::Faint, right, why),
     }

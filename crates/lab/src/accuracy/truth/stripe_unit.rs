@@ -3,7 +3,8 @@
 //! Clustered pages go to the lanes of a block, or with page mapping to the groups, in turn. The unit is a clustered page if
 //! neighbours lie on different stations, else as many as lie on one. A block whose pages all lie on one lane is the unit
 //! itself. The effect is that of two reads that meet ([`super::parallelism`]). Faint: a unit of less than two lines of
-//! the read memory, which answers the second of two neighbouring reads.
+//! the read memory, which answers the second of two neighbouring reads. Where the memory for writes cannot gather a page, the
+//! mapped unit is right as well.
 
 use super::parallelism::waits;
 use super::reads::Reads;
@@ -16,7 +17,11 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         return Truth::missing();
     }
     let unit = unit(spec);
-    let right: Vec<Right> = sizes(&[unit]);
+    let mut units = vec![unit];
+    if spec.mapping.kind.is_paged() && !gathers(spec) {
+        units.push(unit / spec.flash.clustered_page.0 * spec.unit());
+    }
+    let right: Vec<Right> = sizes(&units);
     if spec.host.queue_depth < 2 {
         return Truth::new(
             Sight::Hidden,
@@ -34,6 +39,13 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         right,
         "neighbouring reads do not meet in the flash, or memory answers the second",
     )
+}
+
+/// Returns false if the memory for writes is shorter than a page: it cannot gather one, so that each mapped unit is programmed by
+/// itself, and a page holds no more.
+pub(super) fn gathers(spec: &Spec) -> bool {
+    let memory = spec.write_buffer.as_ref();
+    memory.is_none_or(|memory| memory.capacity.0 >= spec.flash.clustered_page.0)
 }
 
 /// Returns the length of a line of the read memory, or of a logical block.
