@@ -9,7 +9,8 @@ pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<
     let distance = |other: &str| strsim::damerau_levenshtein(name, other);
     let near = |other: &&str| {
         let small = distance(other) <= 1 + other.len() / 4;
-        small || (!name.is_empty() && (other.starts_with(name) || other.ends_with(name)))
+        !other.is_empty() && small
+            || (!name.is_empty() && (other.starts_with(name) || other.ends_with(name)))
     };
     let mut found: Vec<&str> = names.into_iter().filter(near).collect();
     found.sort_by_key(|other| (distance(other), *other));
@@ -48,6 +49,8 @@ mod tests {
         assert_eq!(nearest("ssd-a", ["ssd-b", "ssd-a"]), ["ssd-a"]);
         assert!(nearest("oltp", names).is_empty());
         assert!(nearest("", names).is_empty());
+        // No name is none that was meant.
+        assert!(nearest("m", ["", "KiB"]).is_empty());
     }
 
     #[test]

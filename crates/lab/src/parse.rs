@@ -1,13 +1,13 @@
 //! Reading Fathom's TOML files: error messages with the line and the key.
 
+mod doubt;
+
+use doubt::{MISSING, quotes, suspicion};
 use fathom_base::near::meant;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
-
-/// The start of serde's message for a missing key.
-const MISSING: &str = "missing field `";
 
 /// A fault of a text in TOML.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,7 +199,10 @@ fn found<T: DeserializeOwned>(table: &Table) -> (Vec<(Vec<String>, String)>, Opt
             remove(&mut without, &path);
             suspicion(&table, path, &message, made(&without).err())
         });
-        let Some((doubt, path)) = candidates.min() else {
+        // Where two keys have the same fault, the message remains without either of them.
+        let same = || (leaves(&table).into_iter()).find_map(|path| quotes(&table, path, &message));
+        let best = candidates.min();
+        let Some((doubt, path)) = best.filter(|(doubt, _)| !doubt.excludes()).or_else(same) else {
             found.push((Vec::new(), message));
             return (found, None);
         };
@@ -213,53 +216,6 @@ fn found<T: DeserializeOwned>(table: &Table) -> (Vec<(Vec<String>, String)>, Opt
         remove(&mut table, &path);
         found.push((path, message));
     }
-}
-
-/// Reasons against a key being the one that a message is about. The least doubt sorts first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Doubt {
-    /// The message does not quote the key's value.
-    unquoted: bool,
-    /// The key is required: without it, serde reports it as missing instead.
-    needed: bool,
-}
-
-/// Judges whether a key may be the faulty one. `without` is the message that remains once the key is removed, or `None` if
-/// no fault remains.
-fn suspicion(
-    table: &Table,
-    path: Vec<String>,
-    message: &str,
-    without: Option<String>,
-) -> Option<(Doubt, Vec<String>)> {
-    if without.as_deref() == Some(message) {
-        return None;
-    }
-    let key = path.last().map_or("", String::as_str);
-    let value = value_at(table, &path).map_or_else(String::new, |value| match value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    });
-    let quoted = |text: &str| {
-        let marks = ['`', '"'].map(|mark| format!("{mark}{text}{mark}"));
-        marks.iter().any(|marked| message.contains(marked))
-    };
-    let doubt = Doubt {
-        unquoted: !quoted(&value) && !quoted(key),
-        needed: without.is_some_and(|m| m.starts_with(&format!("{MISSING}{key}`"))),
-    };
-    Some((doubt, path))
-}
-
-fn value_at<'a>(table: &'a Table, path: &[String]) -> Option<&'a Value> {
-    let (first, below) = path.split_first()?;
-    below
-        .iter()
-        .try_fold(table.get(first)?, |value, part| match value {
-            Value::Table(table) => table.get(part),
-            Value::Array(array) => array.get(part.parse::<usize>().ok()?),
-            _ => None,
-        })
 }
 
 /// Returns the paths of all keys, except those of non-empty tables and of lists of tables.

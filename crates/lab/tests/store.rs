@@ -401,6 +401,71 @@ fn an_edited_answer_is_named_with_its_key_and_number() {
 }
 
 #[test]
+fn two_equal_faults_of_a_profile_are_named_both() {
+    let answer = || {
+        Estimate::identified(Value::Bytes(4096), "").between(Value::Bytes(4096), Value::Bytes(8192))
+    };
+    let answers = [Parameter::ReadUnit, Parameter::StripeUnit].map(|of| (of, answer()));
+    let profile = Profile {
+        parameters: answers.into(),
+        ..profile()
+    };
+    let text = encode_profile(&profile)
+        .unwrap()
+        .replace("\nvalue = 4096\n", "\nvalue = 9999\n");
+    let lines: Vec<usize> = (text.lines().zip(1..))
+        .filter_map(|(line, number)| (line == "value = 9999").then_some(number))
+        .collect();
+    assert_eq!(lines.len(), 2);
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(PROFILE_FILE), text).unwrap();
+    let StoreError::Profile { line, detail, .. } = load_profile(dir.path()).unwrap_err() else {
+        panic!("another fault");
+    };
+    assert_eq!(line, Some(lines[0]), "{detail}");
+    assert!(
+        detail.contains("`value`: `9999` is outside of its interval, which ends at 8192"),
+        "{detail}"
+    );
+    assert!(
+        detail.contains(&format!("also line {}: `value`", lines[1])),
+        "{detail}"
+    );
+}
+
+/// What another answer has is named among what a verdict may be, and is not at fault.
+#[test]
+fn a_wrong_verdict_is_named_where_it_stands() {
+    let answers = [
+        (
+            Parameter::ReadUnit,
+            Estimate::without_value(Verdict::NotIdentifiable, ""),
+        ),
+        (
+            Parameter::StripeUnit,
+            Estimate::without_value(Verdict::Absent, ""),
+        ),
+    ];
+    let profile = Profile {
+        parameters: answers.into(),
+        ..profile()
+    };
+    let text = encode_profile(&profile).unwrap();
+    let broken = text.replace("verdict = \"absent\"", "verdict = \"certain\"");
+    let at = broken
+        .lines()
+        .position(|line| line == "verdict = \"certain\"")
+        .unwrap()
+        + 1;
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(PROFILE_FILE), broken).unwrap();
+    let StoreError::Profile { line, detail, .. } = load_profile(dir.path()).unwrap_err() else {
+        panic!("another fault");
+    };
+    assert_eq!(line, Some(at), "{detail}");
+}
+
+#[test]
 fn a_set_is_written_whole_or_not_at_all() {
     let dir = tempfile::tempdir().unwrap();
     let old = small(true);

@@ -1,9 +1,10 @@
 //! Arguments of the commands on probes: probe, solve, report, diff.
 
-use super::value::{Budget, budget, endurance, level, limit, method, parameter, seed};
+use super::value::{Budget, budget, endurance, level, method, parameter, seed};
 use clap::Args;
 use fathom_base::Bytes;
 use fathom_block::layers::Limit;
+use fathom_lab::target::limit;
 use fathom_probe::{Level, Method, Parameter};
 use std::path::PathBuf;
 

@@ -1,8 +1,7 @@
 //! Parses the values of options.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
-use fathom_base::{BadValue, Bytes, Dur, UnitError, registry};
-use fathom_block::layers::Limit;
+use fathom_base::{BadValue, Bytes, Dur, UnitError};
 use fathom_probe::{Level, Method, Parameter};
 use fathom_run::Precondition;
 use fathom_workload::step::Arrival;
@@ -29,17 +28,6 @@ pub(super) fn budget(text: &str) -> Result<Budget, String> {
     bytes
         .or_else(|_| text.parse().map(Budget::Time))
         .map_err(|_| "write bytes or a time with the unit, such as 2GiB or 5min".to_owned())
-}
-
-/// Parses a limit: `KEY=VALUE,...`.
-pub(super) fn limit(text: &str) -> Result<Limit, String> {
-    let mut table = registry::table("", &format!(",{text}"))?;
-    table.remove("");
-    let limit: Limit = table
-        .try_into()
-        .map_err(|e: toml::de::Error| e.message().to_owned())?;
-    limit.check().map_err(|e| e.to_string())?;
-    Ok(limit)
 }
 
 pub(super) fn seed(text: &str) -> Result<u64, String> {

@@ -187,10 +187,13 @@ impl StoreError {
             }
             Self::Truncated { path, .. } | Self::Damaged { path, .. } => damaged_help(path),
             Self::Newer { .. } => "read it with the version of Fathom that wrote it".into(),
-            Self::Profile { path, .. } => {
+            Self::Profile { path, .. } if path.file_name().is_some_and(|n| n == PROFILE_FILE) => {
                 let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
                 let dir = dir.unwrap_or(Path::new(".")).display();
                 format!("`fathom solve {dir}` writes the profile again from the record")
+            }
+            Self::Profile { .. } => {
+                "correct it there, or name the directory of the run that the profile was copied from".into()
             }
             Self::Encode { .. } => "report this with the command: it is a fault of Fathom's".into(),
         }

@@ -24,6 +24,8 @@ const TRIES: u32 = 8;
 pub struct Staging {
     /// Target directory of the set.
     pub(super) target: PathBuf,
+    /// The place of the one file of the set, if it has another name than the file.
+    single: Option<PathBuf>,
     /// Directory of this process's own.
     pub(super) home: PathBuf,
     /// Directory of the files: `home` or a directory below it.
@@ -49,6 +51,7 @@ impl Staging {
         let (home, lock) = make_home(&existing).map_err(failed)?;
         let mut staging = Self {
             target: target.to_owned(),
+            single: None,
             leaf: home.clone(),
             home,
             locks: vec![lock],
@@ -73,7 +76,9 @@ impl Staging {
     /// # Errors
     /// [`StoreError::Io`] if no directory can be created beside it.
     pub(crate) fn beside(place: &Path) -> Result<Self, StoreError> {
-        Self::new(above(place))
+        let mut set = Self::new(above(place))?;
+        set.single = Some(place.to_owned());
+        Ok(set)
     }
 
     /// Begins a file of the set. The name must be one of Fathom's file names.
@@ -82,7 +87,7 @@ impl Staging {
     /// [`StoreError::Io`].
     pub fn begin(&self, name: &'static str) -> Result<StagedFile, StoreError> {
         debug_assert!(NAMES.contains(&name), "{name} is no file that is kept");
-        let place = self.target.join(name);
+        let place = (self.single.clone()).unwrap_or_else(|| self.target.join(name));
         let file = disk::make_file(&self.leaf.join(name));
         Ok(StagedFile {
             file: file.map_err(|e| StoreError::io("write", &place, e))?,

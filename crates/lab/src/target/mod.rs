@@ -6,11 +6,13 @@
 
 mod error;
 mod key;
+mod limit;
 mod refill;
 mod setting;
 pub(crate) mod settings;
 
 pub use error::{DriveFault, Place, SettingFault, TargetError};
+pub use limit::limit;
 pub use refill::{fill, refill};
 pub use setting::Setting;
 

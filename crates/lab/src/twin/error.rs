@@ -59,8 +59,11 @@ impl TwinError {
     pub fn help(&self) -> &'static str {
         match self {
             TwinError::Unfinished { .. } => "finish it first: fathom probe --resume DIR",
-            TwinError::Version { .. } | TwinError::Paper | TwinError::Little { .. } => {
+            TwinError::Version { .. } | TwinError::Paper => {
                 "measure the drive with all parameters: fathom probe TARGET --out DIR"
+            }
+            TwinError::Little { .. } => {
+                "measure the drive with all parameters at the full level: fathom probe TARGET --level full --out DIR"
             }
             TwinError::Draft(_) | TwinError::Build(_) => {
                 "look at the answers (fathom solve DIR), and write a drive file by hand: fathom explain drive.toml"

@@ -6,6 +6,7 @@ use super::file::text;
 use super::make::{Twin, twin};
 use super::watch::Watcher;
 use crate::store::{self, Staging, StoreError, TWIN_FILE};
+use fathom_probe::Level;
 use fathom_probe::run::solve;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,16 @@ pub fn of_run(run: &Path, watcher: &dyn Watcher) -> Result<(Twin, Vec<String>), 
         });
     }
     let made = twin(&record, &solve(&record), watcher)?;
-    Ok((made, loaded.notes))
+    let mut notes = loaded.notes;
+    if record.meta.level == Level::Quick {
+        notes.push(QUICK.to_owned());
+    }
+    Ok((made, notes))
 }
+
+/// What is said of the twin of a run at the quick level.
+const QUICK: &str = "the run is of the quick level, which leaves much open: what is assumed instead may make writes many times too \
+                     fast or too slow; measure the drive with --level full for a twin to rely on";
 
 /// The drive file of the twin of a run.
 #[derive(Debug)]
