@@ -129,7 +129,7 @@ fn nothing_is_aligned_to_a_wide_interval_and_no_depth_follows_from_one() {
     let unit = bytes(96 * MIB).between(Value::Bytes(95 * MIB), Value::Bytes(98 * MIB));
     let found = tuned(&drive, &fast().with("reclaim_unit", unit.clone()));
     // The stripes of the request unit are what is left: 1 MiB is a multiple of 64 KiB.
-    assert_eq!(value(&found, "partition", "start"), Some("2048s"));
+    assert_eq!(value(&found, "partition", "start"), Some("1048576B"));
     assert_eq!(
         value(&found, "pvcreate", "--dataalignment"),
         Some("1048576b")

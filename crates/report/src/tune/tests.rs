@@ -142,7 +142,7 @@ fn a_unit_that_the_drive_hides_moves_every_alignment() {
         ("btrfs", "--nodesize", "16384"),
         // 96 MiB in segments of 2 MiB.
         ("f2fs", "-s", "48"),
-        ("partition", "start", "196608s"),
+        ("partition", "start", "100663296B"),
         ("pvcreate", "--dataalignment", "100663296b"),
         ("luksFormat", "--sector-size", "4096"),
         ("luksFormat", "--offset", "196608"),
@@ -360,7 +360,11 @@ fn extreme_answers_break_nothing() {
             .with("parallelism", counted(n))
             .with("queue_knee", knee)
             .with("flush", ns)
-            .with("rate_limit", limit.figure("bytes_per_s", n as f64));
+            .with("rate_limit", limit)
+            .with(
+                "bandwidth_limit",
+                Estimate::identified(Value::BytesPerSecond(n), "seen"),
+            );
         let size = n.to_string();
         let drive = reported(&[
             ("physical_block_size", &size),
@@ -396,9 +400,13 @@ fn a_cost_model_is_whole_or_not_there() {
         why.why
     );
     // A provider's limit binds every load.
-    let limit =
-        Estimate::identified(Value::PerSecond(16_000.0), "seen").figure("bytes_per_s", 1.25e8);
-    let whole = tuned(&reported(&[]), &fast().with("rate_limit", limit));
+    let limit = Estimate::identified(Value::PerSecond(16_000.0), "seen");
+    let whole = tuned(
+        &reported(&[]),
+        &fast()
+            .with("rate_limit", limit)
+            .with("bandwidth_limit", bandwidth()),
+    );
     assert_eq!(
         value(&whole, "iocost", "io.cost.model"),
         Some(
@@ -417,15 +425,24 @@ fn a_cost_model_is_whole_or_not_there() {
     assert_eq!(value(&whole, "postgresql", "random_page_cost"), Some("1.0"));
 }
 
+/// A provider's limit of 125 MB/s.
+fn bandwidth() -> Estimate {
+    Estimate::identified(Value::BytesPerSecond(125_000_000), "seen")
+}
+
 #[test]
 fn nothing_advises_against_the_safety_of_data() {
-    let limit =
-        Estimate::identified(Value::PerSecond(16_000.0), "seen").figure("bytes_per_s", 1.25e8);
+    let limit = Estimate::identified(Value::PerSecond(16_000.0), "seen");
     let drive = reported(&[
         ("write_cache", "write back"),
         ("physical_block_size", "4096"),
     ]);
-    let found = tuned(&drive, &fast().with("rate_limit", limit));
+    let found = tuned(
+        &drive,
+        &fast()
+            .with("rate_limit", limit)
+            .with("bandwidth_limit", bandwidth()),
+    );
     for advice in &found.advice {
         let setting = advice.setting.as_str();
         let harmful = [
@@ -494,10 +511,14 @@ fn reports_are_judged_by_their_multiples() {
 
 #[test]
 fn every_form_carries_its_settings_and_their_reasons() {
-    let limit =
-        Estimate::identified(Value::PerSecond(16_000.0), "seen").figure("bytes_per_s", 1.25e8);
+    let limit = Estimate::identified(Value::PerSecond(16_000.0), "seen");
     let drive = reported(&[("scheduler", "none [mq-deadline]"), ("nr_requests", "64")]);
-    let found = tuned(&drive, &fast().with("rate_limit", limit));
+    let found = tuned(
+        &drive,
+        &fast()
+            .with("rate_limit", limit)
+            .with("bandwidth_limit", bandwidth()),
+    );
     let form = |name: &str| {
         let form = FORMATS.iter().find(|form| form.name == name).unwrap();
         (form.render)(&found)

@@ -28,7 +28,9 @@ pub(super) struct Rate {
 /// A figure of a parameter; an empty one stands for the value itself.
 struct Source(&'static str, &'static str);
 
+/// A provider's limits, of requests and of bytes.
 const LIMIT: &str = "rate_limit";
+const BANDWIDTH: &str = "bandwidth_limit";
 
 impl Load {
     pub(super) const ALL: [Load; 6] = [
@@ -54,32 +56,15 @@ impl Load {
 
     fn sources(self) -> &'static [Source] {
         match self {
-            Load::ReadBytes => &[
-                Source(LIMIT, "bytes_per_s"),
-                Source("mixed_surface", "read_bytes_per_s"),
-            ],
-            Load::ReadSequential => &[
-                Source(LIMIT, ""),
-                Source("mixed_surface", "read_sequential_iops"),
-            ],
-            Load::ReadRandom => &[
-                Source(LIMIT, ""),
-                Source("queue_knee", "iops"),
-                Source("mixed_surface", "read_random_iops"),
-            ],
+            Load::ReadBytes => &[Source(BANDWIDTH, "")],
+            Load::ReadSequential => &[Source(LIMIT, "")],
+            Load::ReadRandom => &[Source(LIMIT, ""), Source("queue_knee", "iops")],
             Load::WriteBytes => &[
-                Source(LIMIT, "bytes_per_s"),
+                Source(BANDWIDTH, ""),
                 Source("fast_cache", "slow_bytes_per_s"),
-                Source("mixed_surface", "write_bytes_per_s"),
             ],
-            Load::WriteSequential => &[
-                Source(LIMIT, ""),
-                Source("mixed_surface", "write_sequential_iops"),
-            ],
-            Load::WriteRandom => &[
-                Source(LIMIT, ""),
-                Source("mixed_surface", "write_random_iops"),
-            ],
+            Load::WriteSequential => &[Source(LIMIT, "")],
+            Load::WriteRandom => &[Source(LIMIT, "")],
         }
     }
 

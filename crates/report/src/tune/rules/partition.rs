@@ -40,7 +40,8 @@ fn start(case: &Case<'_>) -> Decision {
         ),
     };
     Ok(Decided::new(
-        format!("{}s", start / 512),
+        // Sectors would be those of the drive, of 512 or of 4096 bytes.
+        format!("{start}B"),
         unit.parameter,
         reason,
     ))
