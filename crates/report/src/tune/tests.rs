@@ -413,6 +413,16 @@ fn a_cost_model_is_whole_or_not_there() {
             "rbps=125000000 rseqiops=16000 rrandiops=16000 wbps=125000000 wseqiops=16000 wrandiops=16000"
         )
     );
+    let model = whole
+        .advice
+        .iter()
+        .find(|advice| advice.setting == "io.cost.model");
+    let reason = &model.unwrap().reason;
+    // Each once, though the loads take turns.
+    assert!(
+        reason.contains("(from bandwidth limit, rate limit)"),
+        "{reason}"
+    );
     assert_eq!(
         value(&whole, "iocost", "io.cost.qos"),
         Some("rpct=99.00 rlat=751 wpct=0.00 wlat=751 min=50.00 max=100.00")

@@ -6,6 +6,7 @@
 
 use crate::tune::advice::Undecided;
 use crate::tune::case::Case;
+use std::collections::BTreeSet;
 
 /// A load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl Load {
 
 /// Returns the parameters behind rates, each once, in words.
 pub(super) fn parameters(rates: &[Rate]) -> String {
-    let mut names: Vec<&str> = rates.iter().map(|rate| rate.parameter).collect();
-    names.dedup();
+    let names: BTreeSet<&str> = rates.iter().map(|rate| rate.parameter).collect();
+    let names: Vec<&str> = names.into_iter().collect();
     names.join(", ").replace('_', " ")
 }
