@@ -50,6 +50,10 @@ function acrossTicks(axis, range, [left, right], values, { size, font }) {
   return { unit, ticks };
 }
 
+// Returns how far turned texts reach beyond the left end of the figure.
+const beyond = ({ ticks, turn }) =>
+  (turn ? Math.ceil(highest(ticks.map((tick) => tick.width * Math.cos(turn) + 14 - tick.x).concat(0))) : 0);
+
 function sizeOf(state) {
   const printed = root.dataset.print !== undefined;
   const width = printed ? PRINTED : Math.max(240, state.plot.clientWidth || 600);
@@ -79,8 +83,9 @@ function layout(state) {
   const up = tickValues(chart.y, y, Math.floor((height - 80) / 30), []).reduceRight((kept, value) =>
     (kept.length > 0 && Math.abs(toFlat.at(value) - toFlat.at(kept[0])) < size + 3 ? kept : [value, ...kept]), []);
   const upTexts = tickTexts(chart.y, up, upUnit);
-  const left = Math.ceil(highest(upTexts.map((text) => textWidth(text, font)).concat(20))) + 12;
   const right = width - 18;
+  const edge = Math.ceil(highest(upTexts.map((text) => textWidth(text, font)).concat(20))) + 12;
+  const left = edge + beyond(acrossTicks(chart.x, x, [edge, right], xs, { size, font }));
   // The text above a mark is beside the title, or below it if both would touch.
   const toX = scaleOf(chart.x, x, [left, right]);
   const said = lines.filter((mark) => mark.text).map((mark) => toX.at(mark.x[0]) - textWidth(mark.text, `bold ${font}`) / 2);
