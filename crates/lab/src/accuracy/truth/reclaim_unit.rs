@@ -2,8 +2,8 @@
 //!
 //! A page-mapped drive spreads a stream over all groups, one clustered page each in turn, so that their open blocks are full
 //! together: a clustered block of every group is the unit. Parity (RAIN) lies in blocks of its own, which are erased with these
-//! (`fathom_ssd`, `engine/parity.rs`). A drive that keeps its map in flash writes pages of it between those of the host, which makes the unit smaller by a
-//! few percent at most. A static order of groups fills them together as well.
+//! (`fathom_ssd`, `engine/parity.rs`). A drive that keeps its map in flash writes pages of it between those of the host, which
+//! makes the unit smaller by a few percent at most. A static order of groups fills them together as well.
 //!
 //! With a fast cache a stream fills blocks of all groups in SLC mode, which hold only a part of their pages. Folding erases them
 //! together as well, so that their size is not wrong.

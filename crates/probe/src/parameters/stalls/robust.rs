@@ -284,6 +284,13 @@ mod tests {
         assert_eq!(once.verdict, Verdict::Inconclusive);
         let none = answer(&stalls(0), &Seen::default(), LEVELS, 0.0, lengths());
         assert_eq!(none.verdict, Verdict::Absent);
+        // Ten seconds without one say little of stalls that come a few times a minute.
+        let brief = Seen {
+            windows: 1,
+            ..stalls(0)
+        };
+        let none = answer(&brief, &Seen::default(), LEVELS, 0.0, lengths());
+        assert_eq!(none.verdict, Verdict::Inconclusive);
     }
 
     #[test]

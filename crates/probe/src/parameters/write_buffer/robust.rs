@@ -7,9 +7,9 @@
 //! not count.
 //!
 //! A limit in front of the drive makes requests wait, too, once its burst is gone. It counts reads as well: a place from which
-//! on reads of the same lengths wait, or a little later, is no memory for writes. Reads of the flash may take longer than the limit makes them
-//! wait, so that a place of the first few writes must also be none of their number: of long writes the second must not wait for
-//! longer than the first.
+//! on reads of the same lengths wait, or a little later, is no memory for writes. Reads of the flash may take longer than the
+//! limit makes them wait, so that a place of the first few writes must also be none of their number: of long writes the second
+//! must not wait for longer than the first.
 //!
 //! If a flush costs nothing and the fastest small writes take longer than reads from the flash, no memory takes the writes.
 //! Delays at regular distances then have other causes, such as writes of the map, and do not count.
