@@ -55,7 +55,8 @@ pub(super) fn drop(batches: &[Batch], least_before: usize) -> Option<Drop> {
     let (before, after) = logs.split_at(at);
     let (fast, slow) = (median(before)?.exp(), median(after)?.exp());
     let spread = mad(after)? / 0.6745;
-    if slow > DROP_MAX * fast || spread > SPREAD_MAX || after.len() < BATCHES_MIN {
+    let uneven = spread > SPREAD_MAX || mean(&batches[at..]) > (1.0 + SPREAD_MAX) * slow;
+    if slow > DROP_MAX * fast || uneven || after.len() < BATCHES_MIN {
         return None;
     }
     Some(Drop {
@@ -66,6 +67,14 @@ pub(super) fn drop(batches: &[Batch], least_before: usize) -> Option<Drop> {
         after: after.len(),
         again: fell(&batches[at..]),
     })
+}
+
+/// Returns the rate of some batches together. Nothing passes ahead of an empty bucket: where it is above the median, as in a limit
+/// that lets reads pass in slices of time, each batch takes one of two numbers of slices.
+fn mean(batches: &[Batch]) -> f64 {
+    let tokens: f64 = batches.iter().map(|batch| batch.tokens).sum();
+    let seconds: f64 = batches.iter().map(|batch| batch.seconds).sum();
+    tokens / seconds.max(1e-9)
 }
 
 /// Returns the most tokens that were served ahead of a rate: the bucket may empty within a batch.
@@ -147,6 +156,22 @@ mod tests {
         let (from, to) = drop(&[first, later].concat(), 1).unwrap().again.unwrap();
         assert!((from / 3_000.0 - 1.0).abs() < 0.02, "{from}");
         assert!((to / 2_600.0 - 1.0).abs() < 0.02, "{to}");
+    }
+
+    #[test]
+    fn a_limit_that_counts_in_slices_of_time_has_no_drop() {
+        // 200 reads in each 0.1 s: batches of 512 take two slices or three, and the median alone would be 1707 a second.
+        let slices = |reads: u32| reads.div_ceil(200);
+        let batches: Vec<Batch> = (0..100)
+            .map(|i| Batch {
+                tokens: 512.0,
+                seconds: 0.1
+                    * f64::from(
+                        slices(512 * (i + 1) - 112) - slices((512 * i).saturating_sub(112)),
+                    ),
+            })
+            .collect();
+        assert_eq!(drop(&batches, 1), None, "{batches:?}");
     }
 
     #[test]

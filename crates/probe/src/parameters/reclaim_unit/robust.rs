@@ -27,6 +27,8 @@ const WAIT_MAX_NS: f64 = 15e6;
 const SHARE_MIN: f64 = 0.005;
 /// The page of most drives of today, in bytes.
 const PAGE: f64 = 16_384.0;
+/// The widest interval that names a size, as a share of it.
+const WIDE_MAX: f64 = 0.2;
 /// The least ratio of the bytes written to the media for small and for large zones, where the drive tells.
 const MEDIA: f64 = 1.05;
 
@@ -142,21 +144,36 @@ fn whole(dips: &Dips) -> f64 {
     }
 }
 
-fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
-    let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
+/// Returns the answer where the dips tell no size, whatever zones do; `every` says how far they are apart.
+fn unclear(dips: &Dips, every: &str) -> Option<Estimate> {
     if dips.wait_ns > WAIT_MAX_NS {
-        return Estimate::inconclusive(format!(
+        return Some(Estimate::inconclusive(format!(
             "{every}, but for {:.0} ms, longer than most blocks take to be erased: several may be erased one after the other, or \
              data be moved even for a stream in order, and then this is not the size of one",
             dips.wait_ns / 1e6
-        ));
+        )));
     }
     if dips.share < SHARE_MIN {
-        return Estimate::inconclusive(format!(
+        return Some(Estimate::inconclusive(format!(
             "{every}, but they take {:.1} % of the time: memory absorbs most of the erases, and those that show may be one of \
              several",
             100.0 * dips.share
-        ));
+        )));
+    }
+    if dips.high - dips.low > WIDE_MAX * dips.bytes {
+        return Some(Estimate::inconclusive(format!(
+            "{every}, or every {} to {}, which names no size",
+            size(dips.low as u64),
+            size(dips.high as u64)
+        )));
+    }
+    None
+}
+
+fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
+    let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
+    if let Some(unclear) = unclear(dips, &every) {
+        return unclear;
     }
     let unit = dips.bytes as u64;
     let Some([small, large]) = curve.ends() else {
@@ -297,6 +314,24 @@ mod tests {
             let answer = with_dips(&one, &curve([2.0, 1.5, 1.1], None));
             let is_named = answer.verdict == crate::Verdict::Identified;
             assert_eq!(is_named, named, "{wait_ns}");
+        }
+    }
+
+    #[test]
+    fn an_interval_of_half_of_the_unit_names_none() {
+        let curve = curve([2.0, 1.5, 1.1], None);
+        for (share, named) in [(0.09, true), (0.24, false)] {
+            let (low, high) = (dips().bytes * (1.0 - share), dips().bytes * (1.0 + share));
+            let answer = with_dips(
+                &Dips {
+                    low,
+                    high,
+                    ..dips()
+                },
+                &curve,
+            );
+            let is_named = answer.verdict == crate::Verdict::Identified;
+            assert_eq!(is_named, named, "{share}");
         }
     }
 
