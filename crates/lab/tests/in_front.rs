@@ -2,14 +2,14 @@
 //! zones, planted in modelled drives.
 
 use crate::asked::{of_all, quick_answer};
-use fathom_base::{Bytes, Dur};
+use fathom_base::{Bytes, Dur, Rate};
 use fathom_block::layers::Limit;
 use fathom_block::{Device, ZoneState};
 use fathom_model::{Model, find};
 use fathom_probe::run::{RunError, check, run, solve};
 use fathom_probe::{Level, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_run::{Precondition, prepare};
-use fathom_ssd::spec::{Drain, WriteBuffer, WritePolicy};
+use fathom_ssd::spec::{Compression, Drain, MappingKind, WriteBuffer, WritePolicy};
 use fathom_ssd::{Spec, Ssd};
 
 /// A drive of 21 dies with all of its map in memory, a buffer of 256 KiB and nothing that disturbs.
@@ -354,4 +354,67 @@ fn reads_tell_when_an_idle_drive_programs_what_was_written() {
         let (ns, least) = (after(delay), delay.0 as f64);
         assert!((least - 1e5..least + 3e5).contains(&ns), "{ns} for {least}");
     }
+}
+
+/// Returns the drive with 2 MiB that it has in memory of a map in flash.
+fn mapped(limit: Option<Limit>) -> Spec {
+    let mut spec = with("");
+    spec.mapping.kind = MappingKind::Dftl;
+    spec.mapping.map_cache = Some(Bytes::kib(64));
+    Spec { limit, ..spec }
+}
+
+/// 12,000 reads a second take longer than those that find their map in memory, and as long as those that do not.
+#[test]
+fn a_limit_hides_the_reach_of_a_map() {
+    let alone = |limit| quick_answer(&mapped(limit), Parameter::MapReach, 1);
+    let free = alone(None);
+    assert_eq!(free.verdict, Verdict::Identified, "{free:?}");
+    for limit in [operations(12_000, 8), operations(800, 1)] {
+        let found = alone(Some(limit));
+        assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
+    }
+    // Reads one after another empty no large burst, but the limit is known.
+    let both = [Parameter::RateLimit, Parameter::MapReach];
+    let large = mapped(Some(operations(3000, 20_000)));
+    let found = &of_all(Level::Full, &large, &both, 1)[&Parameter::MapReach];
+    assert_eq!(found.verdict, Verdict::NotIdentifiable, "{found:?}");
+}
+
+#[test]
+fn a_limit_of_bytes_hides_whether_content_shrinks() {
+    let spec = |limit| Spec {
+        limit,
+        compression: Some(Compression {
+            deduplicates: true,
+            ..Compression::default()
+        }),
+        ..with("")
+    };
+    let both = [Parameter::BandwidthLimit, Parameter::Compression];
+    let verdict = |limit| of_all(Level::Full, &spec(limit), &both, 1)[&both[1]].verdict;
+    let free = of_all(Level::Full, &spec(None), &both, 1)
+        .remove(&both[1])
+        .unwrap();
+    assert_eq!(free.verdict, Verdict::Identified, "{free:?}");
+    let slow = Limit {
+        bandwidth: Some(Rate::new(60_000_000).unwrap()),
+        ..Limit::default()
+    };
+    assert_eq!(verdict(Some(slow)), Verdict::NotIdentifiable);
+}
+
+/// A read in thirty stalls: all that do must be kept, or only the longest stalls count.
+#[test]
+fn frequent_stalls_are_as_long_as_they_are() {
+    let mut spec = with("");
+    (spec.flash.channels, spec.flash.dies_per_package) = (1, 1);
+    spec.noise.background_interval = Dur::ms(200);
+    spec.noise.background_duration = Dur::ms(8);
+    let found = quick_answer(&spec, Parameter::Stalls, 1);
+    let Some(Value::Nanoseconds(ns)) = found.value else {
+        panic!("{found:?}");
+    };
+    // The median of lengths with a mean of 8 ms is 5.5 ms.
+    assert!((3_000_000..9_000_000).contains(&ns), "{found:?}");
 }

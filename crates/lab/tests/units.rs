@@ -3,9 +3,10 @@
 
 use crate::asked::answer;
 use crate::cases;
-use fathom_base::Bytes;
+use fathom_base::{Bytes, Dur};
 use fathom_model::{Model, find};
-use fathom_probe::{Parameter, Value, Verdict};
+use fathom_probe::run::{run, solve};
+use fathom_probe::{Level, Parameter, RunConfig, Unobserved, Value, Verdict};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::MappingKind;
 
@@ -113,4 +114,71 @@ fn streams_show_the_unit_behind_protected_memory() {
             assert!(found.evidence.reason.contains("streams"), "{found:?}");
         }
     }
+}
+
+/// In a quick run the longest streams are those that were written before the drive's log was asked.
+#[test]
+fn a_unit_that_only_the_log_shows_is_confirmed_once() {
+    let text = r#"
+        kind = "ssd"
+        name = "cached"
+        capacity = "2904MiB"
+        [host]
+        protocol = "sata"
+        bandwidth = "6Gbps"
+        command_overhead = "8us"
+        latency = "6us"
+        queue_depth = 32
+        logical_block = "4KiB"
+        max_request = "1MiB"
+        log = "media"
+        [flash]
+        channels = 1
+        packages_per_channel = 1
+        dies_per_package = 2
+        planes_per_die = 4
+        pages_per_block = 192
+        page = "16KiB"
+        bus = "1200MT/s"
+        read = "25us"
+        program = "220us"
+        erase = "2ms"
+        clustered_page = "64KiB"
+        clustered_block = "12MiB"
+        arbitration = "command-first"
+        suspend_latency = "5us"
+        suspend_overhead = "20us"
+        [mapping]
+        kind = "page"
+        unit = "64KiB"
+        over_provisioning_percent = 8.0
+        striping = "dynamic"
+        [fast_cache]
+        bits_per_cell = 3
+        static_capacity = "64MiB"
+        dynamic_percent = 50.0
+        read = "25us"
+        program = "150us"
+        erase = "2ms"
+        fold = "idle"
+        idle_delay = "1s"
+        when_full = "fold"
+        [write_buffer]
+        policy = "lru"
+        capacity = "640KiB"
+        drain = "on-full"
+        battery = true
+    "#;
+    let spec = Spec::from_toml(text).unwrap();
+    let config = RunConfig {
+        parameters: vec![Parameter::IndirectionUnit],
+        level: Level::Quick,
+        budget_bytes: Some(4 << 30),
+        budget_time: Some(Dur::ms(120_000)),
+        ..RunConfig::default()
+    };
+    let mut drive = Model::Ssd(Box::new(spec)).build(0).unwrap();
+    let found = solve(&run(&mut drive, &config, None, &mut Unobserved).unwrap());
+    let found = &found.parameters[&Parameter::IndirectionUnit];
+    assert_eq!(found.value, Some(Value::Bytes(64 << 10)), "{found:?}");
 }

@@ -5,6 +5,7 @@
 //! settled. A property that is not observed is *absent* or *not identifiable* with a reason, never a guess.
 
 pub(crate) mod blank;
+pub(crate) mod limits;
 pub(crate) mod overwritten;
 pub(crate) mod pace;
 pub(crate) mod prepare;

@@ -323,8 +323,8 @@ fn how_to_resume(dir: &Path, destroy: Option<&str>) -> String {
     format!("What was measured is in {dir}; go on with: fathom probe --resume {dir}{consent}")
 }
 
-/// Returns a directory for the record of an interrupted run without `--out`: in the current directory, never over existing
-/// results that cannot be recreated.
+/// Returns a directory for the record of an interrupted run without `--out`: in the current directory, never over another
+/// one, which may hold other parameters.
 fn spare_dir(target: &str) -> PathBuf {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = target
@@ -337,11 +337,9 @@ fn spare_dir(target: &str) -> PathBuf {
         1 => PathBuf::from(format!("fathom-{base}.interrupted")),
         n => PathBuf::from(format!("fathom-{base}-{n}.interrupted")),
     };
-    let free =
-        |dir: &PathBuf| !dir.exists() || store::check_output(dir, SetKind::Measurement).is_ok();
     (1..1000)
         .map(numbered)
-        .find(free)
+        .find(|dir| !dir.exists())
         .unwrap_or_else(|| numbered(1))
 }
 

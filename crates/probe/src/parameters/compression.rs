@@ -6,7 +6,7 @@ mod robust;
 mod series;
 
 use crate::about::{Figure, Mark};
-use crate::{About, Look, Unit};
+use crate::{About, Look, Parameter, Unit};
 use series::{
     READ_REPEATED, READ_UNIQUE, READ_ZEROS, REPEATED, SMALL_REPEATED, SMALL_UNIQUE, SMALL_ZEROS,
     UNIQUE, ZEROS,
@@ -17,7 +17,7 @@ pub(crate) const ABOUT: About = About {
     question: "Does it compress or deduplicate what is written?",
     page: include_str!("../../../../docs/parameters/compression.md"),
     writes: true,
-    looks_at: &[],
+    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
     marks: None,
     figures: FIGURES,
     robust: &robust::Compression,

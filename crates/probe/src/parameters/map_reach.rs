@@ -5,15 +5,15 @@ mod take;
 
 use crate::about::{Figure, Mark, X};
 use crate::robust::blank::NOTHING;
-use crate::{About, Look, Unit};
-use take::{ELSEWHERE, SPANNED};
+use crate::{About, Look, Parameter, Unit};
+use take::{ELSEWHERE, RESTED, SPANNED, STEADY};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "Over which span are random reads as fast as at best?",
     page: include_str!("../../../../docs/parameters/map_reach.md"),
     writes: false,
-    looks_at: &[],
+    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
     marks: None,
     figures: FIGURES,
     robust: &robust::MapReach,
@@ -42,6 +42,8 @@ const FIGURES: &[Figure] = &[
             &[
                 (SPANNED, "Reads of data"),
                 (ELSEWHERE, "Over a span as long, elsewhere"),
+                (STEADY, "Over the shortest span again"),
+                (RESTED, "The same, each after a pause"),
             ],
         )
     },

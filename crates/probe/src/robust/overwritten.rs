@@ -1,8 +1,8 @@
-//! Which drives are overwritten as wholes, several times, to see how they collect garbage, and whether a limit hides it.
+//! Which drives are overwritten as wholes, several times, to see how they collect garbage.
 
 use super::size::size;
 use crate::record::Level;
-use crate::{Answers, Estimate, Parameter, Record, Space, Verdict};
+use crate::{Estimate, Record, Space};
 use fathom_base::Bytes;
 
 /// The smallest and the largest drive that is overwritten, in bytes.
@@ -39,10 +39,4 @@ pub(crate) fn unfit(record: &Record, bound: fn(&Space) -> u64, rest: &str) -> Op
         )));
     }
     None
-}
-
-/// Returns true if a limit in front of the drive was found, of requests or of bytes: it sets the speed of long writes.
-pub(crate) fn limited(others: &Answers<'_>) -> bool {
-    let found = |parameter| others(parameter).verdict == Verdict::Identified;
-    found(Parameter::RateLimit) || found(Parameter::BandwidthLimit)
 }

@@ -7,7 +7,8 @@
 //! only one beyond the host's memory reads it from flash. Either reach is right, and the clearer one decides.
 //!
 //! Faint: a reach below 1 MiB, which hardly any read of a span hits; one of more than half of the drive; one that the memory
-//! for data exceeds, so that reads within it ask for no map; and a map that is read in less than a tenth of the time.
+//! for data exceeds, so that reads within it ask for no map; behind a limit that sets the time of reads; and a map that is read
+//! in less than a tenth of the time.
 
 use super::right::{Right, Sight, Truth};
 use super::speeds::Speeds;
@@ -59,11 +60,12 @@ pub(super) fn truth(spec: &Spec) -> Truth {
         .as_ref()
         .filter(|b| b.min_request.0 <= read);
     let data = kept.map_or(0, |b| b.capacity.0);
+    let limited = Speeds::of(spec).limited(read);
     let effect = |level: &Level| {
         let beyond = 1.0 - level.reach as f64 / capacity as f64;
         let visible =
             level.reach >= REACH_MIN && 2 * level.reach <= capacity && 4 * data <= level.reach;
-        if visible {
+        if visible && limited < level.hit {
             beyond * (level.miss / level.hit - 1.0)
         } else {
             0.0
@@ -72,7 +74,7 @@ pub(super) fn truth(spec: &Spec) -> Truth {
     Truth::by_effect(
         levels.iter().map(effect).fold(0.0, f64::max),
         right,
-        "no span shows both hits and misses of the map, without a memory for data",
+        "no span shows both hits and misses of the map, without a memory for data or a limit in front",
     )
 }
 

@@ -6,6 +6,7 @@
 
 use super::judge::{Pair, Shrinks, shrinks};
 use super::measure::{ARMS, Arm, Lengths, PARAMETER, batch, logged, logged_names};
+use crate::robust::limits;
 use crate::robust::prepare::prepare;
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_block::DriveLog;
@@ -13,6 +14,8 @@ use fathom_stats::location::median;
 
 /// The batches before anything is decided.
 const BATCHES_MIN: u32 = 2;
+/// The share of a limit in front of the drive from which on it sets the time of writes.
+const BOUND: f64 = 0.8;
 
 pub(crate) struct Compression;
 
@@ -83,6 +86,16 @@ fn answer(decided: [Shrinks; 2], told: &str) -> Estimate {
     }
 }
 
+/// Returns the bytes a second of a limit in front of the drive if unique bytes are written nearly so fast.
+fn bound(record: &Record, others: &Answers<'_>, figures: &[(&str, Option<f64>)]) -> Option<f64> {
+    let limit = limits::bytes_per_second(others, record.meta.target.max_request_bytes as f64)?;
+    let unique = figures
+        .iter()
+        .find(|(name, _)| *name == "unique_bytes_per_s")?
+        .1?;
+    (unique > BOUND * limit).then_some(limit)
+}
+
 /// Says how each content compares.
 fn told(speeds: [Option<f64>; 2], media: [Option<f64>; 3]) -> String {
     let times = |ratio: Option<f64>| ratio.map_or_else(|| "?".to_owned(), |r| format!("{r:.2}"));
@@ -120,7 +133,7 @@ impl Probe for Compression {
         Ok(())
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         let all = ARMS.map(|arm| times(record, arm));
         if all[0][0].is_empty() {
             return Estimate::inconclusive("no content was written");
@@ -151,7 +164,14 @@ impl Probe for Compression {
                 per_second.map(|(sample, ns)| sample.bytes as f64 / ns.max(1.0) * 1e9),
             ),
         ];
-        let answer = answer(decided(record), &told);
+        let answer = match bound(record, others, &figures) {
+            Some(limit) if media.contains(&None) => Estimate::not_identifiable(format!(
+                "a limit in front of the drive lets {:.1} MB/s pass, which sets the time of writes, whatever they hold; the drive's \
+                 log does not tell: {told}",
+                limit / 1e6
+            )),
+            _ => answer(decided(record), &told),
+        };
         figures
             .into_iter()
             .fold(answer, |answer, (name, figure)| match figure {

@@ -20,7 +20,7 @@ use super::series::{
     AFTER, AGAIN, EMPTY, HALF, NEARLY, READ_COOL, READ_FAST, READ_FULL, READ_HEAD, READ_HOT,
     READ_TAIL,
 };
-use crate::robust::overwritten::limited;
+use crate::robust::limits;
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::{size, time};
 use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
@@ -234,9 +234,9 @@ impl Probe for FastCache {
             Err(why) => return Estimate::inconclusive(why),
         };
         let Some(found) = found(record, &layout) else {
-            return without_drop(record, &layout, limited(others));
+            return without_drop(record, &layout, limits::any(others));
         };
-        if limited(others) {
+        if limits::any(others) {
             return Estimate::not_identifiable(format!(
                 "writes in sequence drop ({}), but there is a limit in front of the drive: its burst ends like a cache",
                 speeds(&found)

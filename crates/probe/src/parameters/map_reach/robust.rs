@@ -6,13 +6,15 @@
 //! within its reach take longer than reads of nothing.
 
 use super::take;
-use super::take::{ELSEWHERE, SPANNED};
+use super::take::{ELSEWHERE, RESTED, SPANNED, STEADY};
 use crate::robust::blank::NOTHING;
+use crate::robust::limits;
 use crate::robust::samples::{at, sizes};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::location::{mean, median, quantile};
 use fathom_stats::reach::{Cached, Explained, Spanned, explain};
+use fathom_stats::separate::{Decision, separate};
 
 const PARAMETER: Parameter = Parameter::MapReach;
 /// Times beyond this many times the highest 90 % quantile of a span are cut: they are stalls.
@@ -27,6 +29,12 @@ const SHOWN: f64 = 2.0;
 
 /// The span elsewhere, as a share of the reach: all of its map fits into memory.
 const ELSEWHERE_SHARE: f64 = 0.5;
+
+/// The confidence with which reads one after another must take longer than those after a pause, by the second share of their
+/// time, for something to hold the former back.
+const HELD: (f64, f64) = (0.999, 0.05);
+/// The ratio of the fastest reads and the time between two that a limit lets pass below which the limit holds some of them back.
+const BOUND: f64 = 1.15;
 
 pub(crate) struct MapReach;
 
@@ -74,6 +82,17 @@ fn average(times: &[f64], cut: f64) -> Option<(f64, f64)> {
     Some((average, error.max(1e-3 * average)))
 }
 
+/// Returns the times of a read right after another one and of one after a pause if the former is held back.
+fn held_back(record: &Record) -> Option<(f64, f64)> {
+    let [steady, rested] = [STEADY, RESTED].map(|series| -> Vec<f64> {
+        let samples = record.series(PARAMETER, series);
+        samples.map(|sample| sample.ns as f64).collect()
+    });
+    let compared = separate(&steady, &rested, HELD.0, HELD.1)?;
+    let held = compared.decision == Decision::Greater;
+    held.then_some((median(&steady)?, median(&rested)?))
+}
+
 /// Returns the mean time of a read that touches no flash, and its error.
 fn nothing(record: &Record) -> Option<(f64, f64)> {
     let times: Vec<f64> = record
@@ -96,17 +115,38 @@ impl Probe for MapReach {
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
         take::prepared(session)?;
         take::sweep(session)?;
-        match reach(explain(&spanned(session.record()))) {
-            Some(cached) => take::elsewhere(session, (ELSEWHERE_SHARE * cached.reach) as u64),
-            None => Ok(()),
+        if let Some(cached) = reach(explain(&spanned(session.record()))) {
+            take::elsewhere(session, (ELSEWHERE_SHARE * cached.reach) as u64)?;
         }
+        take::rested(session)
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         let seen = spanned(record);
         let Some(explained) = explain(&seen) else {
             return Estimate::inconclusive("the region is too small for spans of different length");
         };
+        if let Some((steady, rested)) = held_back(record) {
+            return Estimate::not_identifiable(format!(
+                "a read takes {:.0} us after a pause, and {:.0} us right after another one: a limit in front of the drive sets the \
+                 time of reads, whatever they find in memory",
+                rested / 1e3,
+                steady / 1e3
+            ));
+        }
+        let read = take::read_bytes(&Space::of(record)) as f64;
+        let apart = limits::bytes_per_second(others, read).map(|bytes| 1e9 * read / bytes);
+        let fastest = seen.iter().map(|span| span.mean).reduce(f64::min);
+        if let (Some(apart), Some(fastest)) = (apart, fastest)
+            && fastest < BOUND * apart
+        {
+            return Estimate::not_identifiable(format!(
+                "a limit in front of the drive lets a read of {read} B pass every {:.0} us, and the fastest take {:.0} us: it sets \
+                 the time of reads, whatever they find in memory",
+                apart / 1e3,
+                fastest / 1e3
+            ));
+        }
         let end = |s: Option<&Spanned>| s.map_or(0, |s| s.span as u64);
         let ends = (end(seen.first()), end(seen.last()));
         let blank = nothing(record);

@@ -5,7 +5,9 @@ use crate::parameters::parallelism::take::Manner;
 use crate::robust::blank;
 use crate::robust::pace::Pace;
 use crate::robust::prepare::prepare;
-use crate::{Ask, Io, Level, Parameter, Record, Series, Session, Space, Stop};
+use crate::session::{Ask, Served};
+use crate::{Io, Level, Parameter, Record, Series, Session, Space, Stop};
+use fathom_base::Dur;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::Range;
 
@@ -14,6 +16,10 @@ pub(super) const SPANNED: Series = Series::new("spanned");
 
 /// A read at a random place of a span as long, elsewhere in the filled part.
 pub(super) const ELSEWHERE: Series = Series::new("elsewhere");
+
+/// Reads of the shortest span `x` at last: one after another, and each after a pause.
+pub(super) const STEADY: Series = Series::new("steady");
+pub(super) const RESTED: Series = Series::new("rested");
 
 const PARAMETER: Parameter = Parameter::MapReach;
 /// The length of a read, in bytes, if the logical block is not longer.
@@ -33,6 +39,14 @@ const WARM_READS: u64 = 256;
 const ELSEWHERE_READS: u32 = 96;
 /// The reads of nothing.
 const BLANKS: u32 = 64;
+/// The reads after a pause, and the pause: a limit lets some pass again in that time.
+const RESTED_READS: u32 = 48;
+const PAUSE: Dur = Dur::ms(20);
+
+/// Returns the length of a read, in bytes.
+pub(super) fn read_bytes(space: &Space) -> u64 {
+    READ.next_multiple_of(space.block_bytes)
+}
 
 /// Returns the part of the region that is filled and read.
 pub(crate) fn filled(space: &Space) -> Range<u64> {
@@ -89,7 +103,7 @@ pub(crate) fn prepared(session: &mut Session<'_>) -> Result<(), Stop> {
     }
     if !session.read_only() {
         let area = blank_area(&filled, &space);
-        let read = READ.next_multiple_of(space.block_bytes);
+        let read = read_bytes(&space);
         session.step(PARAMETER, "nothing", |io| {
             blank::measure(io, area, read, BLANKS, Pace::default())
         })?;
@@ -135,7 +149,7 @@ pub(crate) fn sweep(session: &mut Session<'_>) -> Result<(), Stop> {
 pub(crate) fn elsewhere(session: &mut Session<'_>, span: u64) -> Result<(), Stop> {
     let space = session.space();
     let filled = part(session.record(), &space);
-    let read = READ.next_multiple_of(space.block_bytes);
+    let read = read_bytes(&space);
     let span = (span / read * read).max(read);
     session.step(PARAMETER, "elsewhere", |io| {
         for part in 1..4 {
@@ -152,6 +166,43 @@ pub(crate) fn elsewhere(session: &mut Session<'_>, span: u64) -> Result<(), Stop
         }
         Ok(())
     })
+}
+
+/// Reads the shortest span again, one after another and then each after a pause. A limit in front of the drive that lets fewer
+/// reads pass than the drive serves holds back the former only, once its burst is gone.
+pub(crate) fn rested(session: &mut Session<'_>) -> Result<(), Stop> {
+    let space = session.space();
+    let part = part(session.record(), &space);
+    let Some(span) = spans(&part, &space).first().copied() else {
+        return Ok(());
+    };
+    let places = part.start..part.start + span;
+    session.step(PARAMETER, "rested", |io| {
+        in_order(io, places.clone())?;
+        for _ in 0..WARM_READS {
+            read_any(io, &places, &space)?;
+        }
+        for rep in 0..READS[1] {
+            if let Some(one) = read_any(io, &places, &space)? {
+                io.sample_served(STEADY, span, rep, &one);
+            }
+        }
+        for rep in 0..RESTED_READS {
+            io.idle(PAUSE)?;
+            if let Some(one) = read_any(io, &places, &space)? {
+                io.sample_served(RESTED, span, rep, &one);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Reads at a random place of a span.
+fn read_any(io: &mut Io<'_>, span: &Range<u64>, space: &Space) -> Result<Option<Served>, Stop> {
+    let read = read_bytes(space);
+    let slots = ((span.end - span.start) / read).max(1);
+    let place = span.start + io.rng.below(slots) * read;
+    Ok(io.serve(&[Ask::read(place, read)], 1)?.pop())
 }
 
 /// Reads a range in order, which brings as much of its map into memory as fits. Each piece is read twice: a memory in two
@@ -173,7 +224,7 @@ fn at_random(
     space: &Space,
     reps: Range<u32>,
 ) -> Result<(), Stop> {
-    let read = READ.next_multiple_of(space.block_bytes);
+    let read = read_bytes(space);
     let bytes = span.end - span.start;
     let slots = (bytes / read).max(1);
     for _ in 0..WARM_READS {
@@ -181,9 +232,8 @@ fn at_random(
         io.read(place, read)?;
     }
     for rep in reps {
-        let place = span.start + io.rng.below(slots) * read;
-        if let Some(one) = io.serve(&[Ask::read(place, read)], 1)?.first() {
-            io.sample_served(SPANNED, bytes, rep, one);
+        if let Some(one) = read_any(io, &span, space)? {
+            io.sample_served(SPANNED, bytes, rep, &one);
         }
     }
     Ok(())

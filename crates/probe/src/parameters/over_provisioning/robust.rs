@@ -3,7 +3,7 @@
 use super::invert::{self, Inverted, Point, invert};
 use super::steady::{self, ORDER_MAX, Steady, USED};
 use super::waf::Table;
-use crate::robust::overwritten;
+use crate::robust::{limits, overwritten};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value, Verdict};
 
 /// The least number of utilisations with a steady speed.
@@ -45,7 +45,7 @@ impl Beside {
             () => None,
         };
         Self {
-            limited: overwritten::limited(others),
+            limited: limits::any(others),
             more,
         }
     }

@@ -13,11 +13,10 @@
 
 use super::take::{self, Found, depths};
 use super::take::{ALONE, AT_KNEE, CLOSED, HOST, OPEN};
+use crate::robust::limits;
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes};
-use crate::{
-    Answers, Estimate, Parameter, Probe, Record, Sample, Session, Space, Stop, Value, Verdict,
-};
+use crate::{Answers, Estimate, Parameter, Probe, Record, Sample, Session, Space, Stop, Value};
 use fathom_base::Rng;
 use fathom_stats::knee::{Knee, knee};
 use fathom_stats::location::{median, quantile};
@@ -237,16 +236,7 @@ impl Probe for QueueKnee {
 /// Returns the reads a second that the limits in front of the drive let through, if any was found.
 fn limit(record: &Record, others: &Answers<'_>) -> Option<f64> {
     let read = take::read_bytes(&Space::of(record)) as f64;
-    let of = |parameter, each: f64| {
-        let found = others(parameter);
-        let value = found.value.filter(|_| found.verdict == Verdict::Identified);
-        Some(value?.number()? / each)
-    };
-    let both = [
-        of(Parameter::RateLimit, 1.0),
-        of(Parameter::BandwidthLimit, read),
-    ];
-    both.into_iter().flatten().reduce(f64::min)
+    limits::bytes_per_second(others, read).map(|bytes| bytes / read)
 }
 
 fn verdict(record: &Record, knee: &Knee, ends: RangeInclusive<u32>) -> Estimate {

@@ -4,8 +4,8 @@
 use super::dips::{self, Dips};
 use super::order;
 use super::zones::{self, Zoned};
-use crate::robust::overwritten;
 use crate::robust::size::size;
+use crate::robust::{limits, overwritten};
 use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::isotonic::ascending;
 use fathom_stats::location::median;
@@ -253,7 +253,7 @@ impl Probe for ReclaimUnit {
         if let Some(unfit) = unfit(record) {
             return unfit;
         }
-        if overwritten::limited(others) {
+        if limits::any(others) {
             return Estimate::not_identifiable(
                 "a limit in front of the drive sets the speed of writes: it hides erases, and has pauses of its own",
             );

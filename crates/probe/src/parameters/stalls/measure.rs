@@ -45,6 +45,8 @@ const SLOWER: u64 = 2;
 const DEPTH: u32 = 64;
 /// Of each window, one read in so many is kept, the slowest ones; and at least the second number.
 const KEPT: (usize, usize) = (1000, 16);
+/// Of a window without writes all stalled reads are kept, up to so many.
+const STALLED_KEPT: usize = 2000;
 /// Of the other slow reads of a window, one in so many, so many are kept, evenly over the logarithm of their rank.
 const TAIL_SHARE: usize = 20;
 const TAIL_KEPT: usize = 48;
@@ -166,14 +168,15 @@ pub(super) fn window(
                 let x = |done: &Served| {
                     u64::from(number) * lengths.window.0 + done.ask.due.unwrap_or_default().0
                 };
-                keep(io, &served, [TYPICAL, SLOWEST, TAIL], x);
+                let stalled = Some(levels.stalled);
+                keep(io, &served, [TYPICAL, SLOWEST, TAIL], stalled, x);
                 if let Some(behind) = behind(&served, levels.stalled) {
                     io.sample_rate(BEHIND, x(&behind[0]), number, behind, 1);
                 }
             }
             true => {
                 let series = [TYPICAL_WRITING, SLOWEST_WRITING, TAIL_WRITING];
-                keep(io, &served, series, |done| {
+                keep(io, &served, series, None, |done| {
                     let due = u128::from(done.ask.due.unwrap_or_default().0);
                     before + (due * u128::from(WRITES_PER_SECOND) / 1_000_000_000) as u64
                 });
@@ -216,8 +219,15 @@ fn writes(space: &Space, lengths: &Lengths, number: u32) -> impl Iterator<Item =
     })
 }
 
-/// Records the median read of a window with their number, the slowest ones, and some of the other slow ones.
-fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 3], x: impl Fn(&Served) -> u64) {
+/// Records the median read of a window with their number, the slowest ones, and some of the other slow ones. Of reads that stalled,
+/// if their level is given, the slowest that did not is kept as well: it shows that none is missing.
+fn keep(
+    io: &mut Io<'_>,
+    served: &[Served],
+    series: [Series; 3],
+    stalled: Option<f64>,
+    x: impl Fn(&Served) -> u64,
+) {
     let mut reads: Vec<&Served> = served
         .iter()
         .filter(|done| done.ask.op == fathom_block::Op::Read)
@@ -227,7 +237,11 @@ fn keep(io: &mut Io<'_>, served: &[Served], series: [Series; 3], x: impl Fn(&Ser
     if let Some(median) = reads.get(count / 2) {
         io.sample_served(series[0], x(median), count as u32, median);
     }
-    let kept = (count / KEPT.0).max(KEPT.1).min(count);
+    let stalled = stalled.map_or(0, |level| {
+        let late = reads.iter().filter(|done| done.took().0 as f64 >= level);
+        (late.count() + 1).min(STALLED_KEPT)
+    });
+    let kept = (count / KEPT.0).max(KEPT.1).max(stalled).min(count);
     for rank in tail(kept, count / TAIL_SHARE) {
         let done = reads[count - 1 - rank];
         io.sample_served(series[2], x(done), rank as u32, done);

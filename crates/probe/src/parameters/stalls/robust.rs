@@ -37,6 +37,8 @@ const STALLS_MIN: usize = 6;
 const SHARE_MIN: f64 = 1e-5;
 /// The reads that must be made before *absent* is said.
 const READS_MIN: u64 = 20_000;
+/// Nothing is named if more than one window in so many has more stalled reads than are kept.
+const CUT_PART: u32 = 10;
 /// The time in seconds that must be watched before *absent* is said: stalls of a drive's own work come some times a minute.
 const SECONDS_MIN: f64 = 60.0;
 /// Stalled reads closer than this, or than the stall is long, are one stall.
@@ -62,6 +64,8 @@ fn levels(record: &Record) -> Option<Levels> {
 struct Seen {
     /// The windows that count.
     windows: u32,
+    /// Those of them whose kept reads have all stalled: there were more.
+    cut: u32,
     reads: u64,
     stalled: u64,
     worst: f64,
@@ -84,12 +88,14 @@ fn seen(record: &Record, levels: Levels, windows: u32, writing: bool) -> Seen {
         }
         all.windows += 1;
         let mut last: Option<(u64, usize)> = None;
+        let mut none_missing = false;
         for sample in samples {
             let ns = sample.ns as f64;
             if sample.series == series[0] {
                 all.reads += u64::from(sample.rep);
             }
             if sample.series != series[1] || ns < levels.stalled {
+                none_missing |= sample.series == series[1];
                 continue;
             }
             all.stalled += 1;
@@ -107,6 +113,7 @@ fn seen(record: &Record, levels: Levels, windows: u32, writing: bool) -> Seen {
                 }
             }
         }
+        all.cut += u32::from(!none_missing);
     }
     all
 }
@@ -152,6 +159,15 @@ fn answer(seen: &Seen, writing: &Seen, levels: Levels, host: f64, lengths: Lengt
             )),
             false => Estimate::inconclusive("too few reads were made to see rare stalls"),
         };
+    }
+    if CUT_PART * seen.cut > seen.windows {
+        return Estimate::inconclusive(format!(
+            "in {} of {} windows of {} so many reads took longer than {threshold} that not all were kept: neither their number nor \
+             their length is known",
+            seen.cut,
+            seen.windows,
+            time(lengths.window.0 as f64)
+        ));
     }
     let waits: Vec<f64> = seen.stalls.iter().map(|stall| stall.0).collect();
     let (Some(typical), Some((low, high))) = (median(&waits), median_interval(&waits)) else {
@@ -265,6 +281,7 @@ mod tests {
             reads: 1_000_000,
             stalled: 20 * count as u64,
             worst: 5e6,
+            cut: 0,
             stalls: (0..count).map(|i| (3e6, i % 2 == 0)).collect(),
         }
     }
@@ -291,6 +308,16 @@ mod tests {
         };
         let none = answer(&brief, &Seen::default(), LEVELS, 0.0, lengths());
         assert_eq!(none.verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn stalls_of_which_some_are_missing_have_no_length() {
+        let of = |cut| {
+            let seen = Seen { cut, ..stalls(50) };
+            answer(&seen, &Seen::default(), LEVELS, 0.0, lengths()).verdict
+        };
+        assert_eq!(of(6), Verdict::Identified);
+        assert_eq!(of(7), Verdict::Inconclusive);
     }
 
     #[test]
