@@ -107,12 +107,26 @@ impl<E> EventQueue<E> {
     /// lane that does not exist, is handled like [`EventQueue::push`].
     #[inline]
     pub fn push_in_order(&mut self, lane: usize, at: Time, event: E) {
-        let in_order = |lane: &VecDeque<Entry<E>>| lane.back().is_none_or(|last| last.at <= at);
-        if !self.lanes.get(lane).is_some_and(in_order) {
+        let Some(queue) = self.lanes.get_mut(lane) else {
             return self.push(at, event);
+        };
+        match queue.back() {
+            Some(last) if last.at <= at => {
+                // It leaves after the last one of its lane, so that no first key changes.
+                self.sequence += 1;
+                let sequence = self.sequence << PLACE_BITS | lane as u64;
+                queue.push_back(Entry {
+                    at,
+                    sequence,
+                    event,
+                });
+            }
+            None => {
+                let entry = self.entry(lane, at, event);
+                self.lanes[lane].push_back(entry);
+            }
+            Some(_) => self.push(at, event),
         }
-        let entry = self.entry(lane, at, event);
-        self.lanes[lane].push_back(entry);
     }
 
     /// Returns the time of the next event.

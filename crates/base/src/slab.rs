@@ -41,6 +41,20 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// Drops a value where it lies, without moving it. Returns false if the index is free.
+    #[inline]
+    pub fn discard(&mut self, index: u32) -> bool {
+        let Some(item) = self.items.get_mut(index as usize) else {
+            return false;
+        };
+        let stored = item.is_some();
+        *item = None;
+        if stored {
+            self.free.push(index);
+        }
+        stored
+    }
+
     /// Returns the value at an index.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
@@ -91,6 +105,8 @@ mod tests {
         assert_eq!(slab.remove(a), Some('a'));
         assert_eq!(slab.remove(a), None);
         assert_eq!(slab.insert('c'), a);
+        assert!(slab.discard(b) && !slab.discard(b) && !slab.discard(9));
+        assert_eq!(slab.insert('b'), b);
         assert_eq!(
             (slab.get(a), slab.get(b), slab.len()),
             (Some(&'c'), Some(&'b'), 2)

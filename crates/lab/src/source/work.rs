@@ -260,20 +260,22 @@ impl Work {
         accesses: &'a mut [Accesses],
         arrival: Arrival,
     ) -> Box<dyn Program<Error = SourceError> + 'a> {
-        let all = accesses.iter_mut();
-        match arrival {
-            Arrival::Open => {
-                let numbered = (1..).zip(all.flat_map(Accesses::numbered));
-                Box::new(Stream::open(
-                    numbered.map(|(number, access)| in_time(number, access?)),
-                ))
-            }
-            Arrival::Closed { outstanding } => Box::new(Stream::closed(
-                all.flat_map(Accesses::numbered),
-                outstanding.get(),
-            )),
+        let outstanding = match arrival {
             Arrival::Processes { outstanding, .. } => {
-                Box::new(Processes::new(all, outstanding.get()))
+                return Box::new(Processes::new(accesses.iter_mut(), outstanding.get()));
+            }
+            Arrival::Closed { outstanding } => Some(outstanding.get()),
+            Arrival::Open => None,
+        };
+        match (accesses.first_mut(), outstanding) {
+            (None, _) => Box::new(Stream::open(std::iter::empty())),
+            (Some(only), Some(outstanding)) => {
+                Box::new(Stream::closed(only.numbered(), outstanding))
+            }
+            (Some(only), None) => {
+                let numbered = (1..).zip(only.numbered());
+                let in_time = |(number, access): (u64, Result<_, _>)| in_time(number, access?);
+                Box::new(Stream::open(numbered.map(in_time)))
             }
         }
     }

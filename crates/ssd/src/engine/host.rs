@@ -349,15 +349,17 @@ impl HostSide {
         result: Result<(), IoErrorKind>,
         clock: &mut Clock,
     ) -> bool {
-        let Some(mut active) = self.active.remove(id) else {
+        let Some(active) = self.active.get_mut(id) else {
             return false;
         };
         if active.request.op == Op::Append {
             let placed = std::mem::replace(&mut active.request.offset, active.asked);
             clock.complete_append(&active.request, active.submitted, result, placed);
         } else {
-            clock.complete(&active.request, active.submitted, result, active.data);
+            let data = active.data.take();
+            clock.complete(&active.request, active.submitted, result, data);
         }
+        self.active.discard(id);
         true
     }
 

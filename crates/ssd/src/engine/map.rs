@@ -99,11 +99,15 @@ impl FlashSide {
 
 impl Ssd {
     /// Starts the reads of host memory that the operations issued at this instant wait for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_map_fetches(&mut self) {
-        if self.flash.map_fetches.is_empty() {
-            return;
+        if !self.flash.map_fetches.is_empty() {
+            self.fetch_map();
         }
+    }
+
+    #[cold]
+    fn fetch_map(&mut self) {
         for ticket in self.flash.map_fetches.drain(..) {
             let at = self.host.read_host_memory(self.clock.now);
             self.clock.at(at, Event::Fetched(ticket));

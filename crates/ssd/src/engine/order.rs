@@ -86,6 +86,9 @@ impl Hazards {
     }
 
     fn remove(&mut self, index: usize) {
+        if self.open.len() == 1 {
+            return self.open.clear();
+        }
         let (gone, zone) = (self.open.remove(index), self.zone_bytes);
         let later = self.open[index..].iter_mut();
         for blocked in later.filter(|later| Self::meet(zone, &gone, later)) {

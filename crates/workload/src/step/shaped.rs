@@ -186,7 +186,24 @@ where
 {
     type Item = Result<Access, ShapeError<E>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        if self.stages.is_empty() && !self.ended {
+            let next = self.source.next();
+            self.ended = !matches!(next, Some(Ok(_)));
+            return next.map(|access| access.map_err(ShapeError::Source));
+        }
+        self.next_shaped()
+    }
+}
+
+impl<S, E> Shaped<S>
+where
+    S: Iterator<Item = Result<Access, E>>,
+    E: std::error::Error,
+{
+    /// Returns the next access that leaves the last stage.
+    fn next_shaped(&mut self) -> Option<Result<Access, ShapeError<E>>> {
         while !self.ended {
             let (stage, access) = match self.held() {
                 Ok(held) => held,
