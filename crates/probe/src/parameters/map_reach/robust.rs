@@ -24,6 +24,10 @@ const MATTERS: f64 = 0.05;
 /// The ratio, and the standard errors, by which a read of data must exceed a read of nothing.
 const FLASH: f64 = 1.12;
 const CERTAIN: f64 = 4.0;
+/// The largest memory of data, in bytes, that hides no map: maps in memory reach farther.
+const DATA_MAX: f64 = (1 << 20) as f64;
+/// How many times as far the map may reach behind a memory of data: 64 MiB looked like 51.5 behind 1 to 24 MiB.
+const HIDDEN: f64 = 1.25;
 /// The least reach that shows, in shortest spans: some spans of different length must lie within it.
 const SHOWN: f64 = 2.0;
 
@@ -192,6 +196,13 @@ fn one(cached: &Cached, blank: Option<(f64, f64)>, (shortest, whole): (u64, u64)
             "random reads are faster over spans up to {}, but without TRIM a memory of data cannot be distinguished from a map",
             size(cached.reach as u64)
         )),
+        Some(blank) if !touches_flash(cached.hit, blank) && cached.reach > DATA_MAX => {
+            Estimate::not_identifiable(format!(
+                "a memory of data answers the reads of spans up to {}: it hides a map in memory that reaches less than about three \
+                 times as far",
+                size(cached.reach as u64)
+            ))
+        }
         Some(blank) if !touches_flash(cached.hit, blank) => Estimate::absent(format!(
             "random reads are faster over spans up to {}, where they take no longer than a read of nothing: a memory of data \
              answers them, and beyond it the span makes no difference",
@@ -222,8 +233,15 @@ fn two(
             ))
         }
         // The first is a memory of data: reads beyond it touch the flash. So do some of those within it where it is smaller
-        // than the shortest span.
-        _ => named(behind, whole),
+        // than the shortest span. It answers the second read of each piece, so that a memory in two segments holds less of the
+        // map than it could.
+        _ => named(
+            &Cached {
+                high: behind.high * HIDDEN,
+                ..*behind
+            },
+            whole,
+        ),
     }
 }
 
