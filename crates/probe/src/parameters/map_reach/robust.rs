@@ -267,3 +267,49 @@ fn named(cached: &Cached, whole: u64) -> Estimate {
         .figure("hit_ns", cached.hit)
         .figure("miss_ns", cached.miss)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Cached, one, two};
+    use crate::{Estimate, Value, Verdict};
+
+    const MIB: f64 = (1 << 20) as f64;
+    const BLANK: Option<(f64, f64)> = Some((12e3, 100.0));
+
+    /// Returns a memory of so many MiB whose hits take `hit`.
+    fn cached(mib: f64, hit: f64) -> Cached {
+        Cached {
+            reach: mib * MIB,
+            low: 0.95 * mib * MIB,
+            high: 1.05 * mib * MIB,
+            hit,
+            miss: 60e3,
+        }
+    }
+
+    #[test]
+    fn a_memory_of_data_hides_a_map_only_if_it_is_large() {
+        let verdict = |mib| one(&cached(mib, 12e3), BLANK, (128 << 10, 1 << 30)).verdict;
+        assert_eq!(verdict(0.25), Verdict::Absent);
+        assert_eq!(verdict(32.0), Verdict::NotIdentifiable);
+    }
+
+    #[test]
+    fn a_map_behind_a_memory_of_data_may_reach_farther() {
+        let high = |found: Estimate| match found.high {
+            Some(Value::Bytes(bytes)) => bytes as f64 / MIB,
+            other => panic!("{other:?}"),
+        };
+        let alone = one(&cached(64.0, 72e3), BLANK, (128 << 10, 1 << 30));
+        assert!((high(alone) - 67.2).abs() < 0.1);
+        // 51.5 MiB were seen for 64.
+        let behind = two(
+            4.0 * MIB,
+            12e3,
+            &cached(51.5, 72e3),
+            BLANK,
+            (128 << 10, 1 << 30),
+        );
+        assert!(high(behind) > 64.0);
+    }
+}

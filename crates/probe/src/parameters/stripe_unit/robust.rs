@@ -134,6 +134,12 @@ fn few(parts: impl IntoIterator<Item = (u64, Share)>) -> Option<(u64, f64)> {
     few.map(|(part, (share, _))| (part, share))
 }
 
+/// Returns true if the shares of pairs that wait within a unit and across its ends are those of one.
+fn fits((inside, error): Share, (sides, side_error): Share) -> bool {
+    let free = sides - ERRORS * side_error <= FREE;
+    free && inside + ERRORS * error >= WITHIN && inside - sides >= CONTRAST
+}
+
 pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -268,10 +274,7 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
             size(part),
             100.0 * share
         ))
-    } else if sides - ERRORS * side_error > FREE
-        || inside + ERRORS * error < WITHIN
-        || inside - sides < CONTRAST
-    {
+    } else if !fits((inside, error), (sides, side_error)) {
         Estimate::inconclusive(format!(
             "at multiples of {} {:.0} % of the pairs wait for each other and between them {:.0} %, which fits no unit",
             size(unit),
@@ -302,7 +305,17 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use super::few;
+    use super::{few, fits};
+
+    #[test]
+    fn pairs_within_a_unit_wait_and_those_across_its_ends_do_not() {
+        assert!(fits((1.0, 0.0), (0.0, 0.01)));
+        assert!(fits((0.69, 0.05), (0.0, 0.01)));
+        assert!(!fits((0.4, 0.05), (0.0, 0.01)));
+        assert!(!fits((1.0, 0.0), (0.3, 0.04)));
+        // Either alone may be chance, but both are not.
+        assert!(!fits((0.65, 0.05), (0.14, 0.04)));
+    }
 
     #[test]
     fn a_unit_whose_parts_lie_on_different_dies_is_several() {
