@@ -87,13 +87,9 @@ fn answer(decided: [Shrinks; 2], told: &str) -> Estimate {
 }
 
 /// Returns the bytes a second of a limit in front of the drive if unique bytes are written nearly so fast.
-fn bound(record: &Record, others: &Answers<'_>, figures: &[(&str, Option<f64>)]) -> Option<f64> {
+fn bound(record: &Record, others: &Answers<'_>, unique: Option<f64>) -> Option<f64> {
     let limit = limits::bytes_per_second(others, record.meta.target.max_request_bytes as f64)?;
-    let unique = figures
-        .iter()
-        .find(|(name, _)| *name == "unique_bytes_per_s")?
-        .1?;
-    (unique > BOUND * limit).then_some(limit)
+    (unique? > BOUND * limit).then_some(limit)
 }
 
 /// Says how each content compares.
@@ -149,6 +145,7 @@ impl Probe for Compression {
         let told = told([ratio(1, 0), ratio(2, 0)], media);
         let bytes = record.series(PARAMETER, ARMS[0].long).next();
         let per_second = bytes.zip(median(&all[0][0]));
+        let unique = per_second.map(|(sample, ns)| sample.bytes as f64 / ns.max(1.0) * 1e9);
         let figures = [
             ("repeated_ratio", ratio(1, 0)),
             ("zeros_ratio", ratio(2, 0)),
@@ -159,12 +156,9 @@ impl Probe for Compression {
             ("unique_media_ratio", media[0]),
             ("repeated_media_ratio", media[1]),
             ("zeros_media_ratio", media[2]),
-            (
-                "unique_bytes_per_s",
-                per_second.map(|(sample, ns)| sample.bytes as f64 / ns.max(1.0) * 1e9),
-            ),
+            ("unique_bytes_per_s", unique),
         ];
-        let answer = match bound(record, others, &figures) {
+        let answer = match bound(record, others, unique) {
             Some(limit) if media.contains(&None) => Estimate::not_identifiable(format!(
                 "a limit in front of the drive lets {:.1} MB/s pass, which sets the time of writes, whatever they hold; the drive's \
                  log does not tell: {told}",
