@@ -9,7 +9,7 @@ use fathom_lab::accuracy::{Family, Outcome, Target, Truth, draw, score};
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
 use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
-use fathom_ssd::spec::{FastCache, Fold, MappingKind, WhenFull};
+use fathom_ssd::spec::{FastCache, Fold, MappingKind, ReadBuffer, WhenFull};
 use fathom_ssd::{Spec, Ssd};
 
 /// Returns a small drive of eight dies with pages of 64 KiB, and changes.
@@ -157,6 +157,35 @@ fn memory_of_the_host_that_holds_the_whole_map_leaves_no_reach() {
     assert!(!truth.is_identifiable(), "{truth}");
     let found = answer(&mut Ssd::new(&spec, 1).unwrap(), Parameter::MapReach, 1);
     assert_ne!(score(&truth, &found), Outcome::Wrong, "{found:?}");
+}
+
+/// The reads of a drive whose map lies in flash are two reads of it; a memory of data answers those that are made again.
+#[test]
+fn a_memory_of_data_before_a_map_in_flash_makes_no_dies() {
+    let with = |map_kib: u64, data_mib: u64| {
+        let spec = drive(|spec| {
+            spec.capacity = Bytes::gib(1);
+            spec.mapping.unit = Some(Bytes(4096));
+            spec.mapping.kind = MappingKind::Dftl;
+            spec.mapping.map_cache = Some(Bytes(map_kib << 10));
+            spec.read_buffer = Some(ReadBuffer {
+                capacity: Bytes::mib(data_mib),
+                line: Bytes(4096),
+                min_request: Bytes(512),
+                prefetch: None,
+            });
+        });
+        answer(&mut Ssd::new(&spec, 1).unwrap(), Parameter::Parallelism, 1)
+    };
+    // A pool of places that the memory of data has lost, and whose map is kept.
+    let kept = with(128, 32);
+    let not_wrong = kept.verdict == Verdict::Inconclusive || kept.value == Some(Value::Count(8));
+    assert!(not_wrong, "{kept:?}");
+    // The memory of data keeps the largest pool.
+    let veiled = with(512, 128);
+    assert_eq!(veiled.verdict, Verdict::Inconclusive, "{veiled:?}");
+    let reason = &veiled.evidence.reason;
+    assert!(reason.contains("memory of data"), "{reason}");
 }
 
 #[test]

@@ -16,7 +16,11 @@ pub(crate) const ABOUT: About = About {
     question: "How many bytes, written in sequence and trimmed together, does the drive erase without moving data?",
     page: include_str!("../../../../docs/parameters/reclaim_unit.md"),
     writes: true,
-    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
+    looks_at: &[
+        Parameter::RateLimit,
+        Parameter::BandwidthLimit,
+        Parameter::WriteBuffer,
+    ],
     marks: None,
     figures: FIGURES,
     robust: &robust::ReclaimUnit,

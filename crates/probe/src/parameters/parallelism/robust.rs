@@ -181,6 +181,11 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
              be served at the same time",
             number.low
         ))
+    } else if pool::is_veiled(record, PARAMETER) {
+        Estimate::inconclusive(
+            "a large memory of data answers second reads, so that it is not known whether each read fetches its entry of the map from \
+             the flash as well, and waits there",
+        )
     } else if !settled(&number) {
         Estimate::inconclusive(format!(
             "{count} pairs of reads at random places tell the number only to between {:.0} and {:.0}",

@@ -59,7 +59,7 @@ pub(crate) struct Manner {
     pub(crate) part: Range<u64>,
     /// Whether each place is read before, so that its entry of the map is in memory.
     pub(crate) mapped: bool,
-    /// The places that are read; any of the part if there are none.
+    /// The places of two blocks that are read; any of the part if there are none.
     pub(crate) pool: Vec<u64>,
     pub(crate) pace: Pace,
 }
@@ -76,9 +76,12 @@ impl Manner {
         self.pace.wait(io, places.len() as u64)
     }
 
+    /// Returns a place for a read of `unit` bytes: one block, or two.
     fn place(&self, io: &mut Io<'_>, unit: u64) -> u64 {
         if !self.pool.is_empty() {
-            return self.pool[io.rng.below(self.pool.len() as u64) as usize];
+            let block = u64::from(io.info().logical_block_bytes).max(1);
+            let at = self.pool[io.rng.below(self.pool.len() as u64) as usize];
+            return at + io.rng.below((2 * block / unit).max(1)) * unit;
         }
         let slots = (self.part.end - self.part.start) / unit;
         self.part.start + io.rng.below(slots.max(1)) * unit
