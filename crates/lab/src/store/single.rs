@@ -25,7 +25,7 @@ pub fn single(path: &Path) -> Result<PathBuf, StoreError> {
     }
     let above = above(&place);
     if !above.is_dir() {
-        let source = io::Error::from(io::ErrorKind::NotFound);
+        let source = io::Error::new(io::ErrorKind::NotFound, "there is no such directory");
         return Err(StoreError::io("create a file in", above, source));
     }
     Ok(place)

@@ -12,6 +12,10 @@ fn unreached(needs: u64, left: u64, allow: u64) -> String {
         0 => format!(
             "comes after a parameter that the budget of bytes does not cover; allow at least {allow} MiB"
         ),
+        _ if left < 1 << 20 => format!(
+            "needs about {} MiB, and those before it need the whole budget of bytes; allow at least {allow} MiB",
+            needs.div_ceil(1 << 20)
+        ),
         _ => format!(
             "needs about {} MiB and the budget of bytes leaves {} MiB for it; allow at least {allow} MiB",
             needs.div_ceil(1 << 20),

@@ -78,13 +78,16 @@ const BLOCK_MAX: u64 = 32 << 10;
 
 fn block_size(case: &Case<'_>) -> Decision {
     let unit = case.measured.known("read_unit")?;
-    if unit.value <= BLOCK || unit.value > BLOCK_MAX {
-        let why = format!(
-            "a read unit of {} speaks for the default of 4 KiB",
+    let why = match unit.value {
+        0..=BLOCK => "the default of 4 KiB is no shorter than the read unit".to_owned(),
+        ..=BLOCK_MAX => {
+            let reason = format!("the drive reads {} for a shorter block, too", unit.said);
+            return Ok(Decided::new(unit.value, unit.parameter, reason));
+        }
+        _ => format!(
+            "a block as long as the read unit of {} would be decompressed for every key; the default is 4 KiB",
             unit.said
-        );
-        return Err(Undecided::identified(unit.parameter, why));
-    }
-    let reason = format!("the drive reads {} for a shorter block, too", unit.said);
-    Ok(Decided::new(unit.value, unit.parameter, reason))
+        ),
+    };
+    Err(Undecided::identified(unit.parameter, why))
 }
