@@ -1,6 +1,7 @@
 //! The reclaim unit: the bytes of a stream of writes whose flash the drive erases together.
 
 mod dips;
+mod memory;
 mod order;
 pub(crate) mod robust;
 mod series;

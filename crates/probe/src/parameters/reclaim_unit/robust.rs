@@ -2,11 +2,12 @@
 //! must differ as it says.
 
 use super::dips::{self, Dips};
+use super::memory;
 use super::order;
 use super::zones::{self, Zoned};
 use crate::robust::size::size;
 use crate::robust::{limits, overwritten};
-use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value, Verdict};
+use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::isotonic::ascending;
 use fathom_stats::location::median;
 
@@ -25,9 +26,6 @@ const WAIT_MAX_NS: f64 = 15e6;
 /// The least share of the time that the dips take. Where memory absorbs most of the erases, the one that shows may be one of
 /// several: of eleven on a card whose dips took 0.3 % of the time.
 const SHARE_MIN: f64 = 0.005;
-/// The share of the distance of the dips from which on a memory of writes may absorb every second erase: drives whose memory had
-/// half of a unit dipped at every second one.
-const ABSORBED: f64 = 0.25;
 /// The page of most drives of today, in bytes.
 const PAGE: f64 = 16_384.0;
 /// The widest interval that names a size, as a share of it.
@@ -173,20 +171,6 @@ fn unclear(dips: &Dips, every: &str) -> Option<Estimate> {
     None
 }
 
-/// Returns the answer where a memory of writes may have absorbed every second erase.
-fn absorbed(dips: &Dips, others: &Answers<'_>) -> Option<Estimate> {
-    let found = others(Parameter::WriteBuffer);
-    let value = found.value.filter(|_| found.verdict == Verdict::Identified);
-    let memory = value?.number()?;
-    (memory >= ABSORBED * dips.low).then(|| {
-        Estimate::inconclusive(format!(
-            "overwrites in order dip every {}, but memory of {} may absorb every second erase, and then the unit is half of it",
-            size(dips.bytes as u64),
-            size(memory as u64)
-        ))
-    })
-}
-
 fn with_dips(dips: &Dips, curve: &Curve) -> Estimate {
     let every = format!("overwrites in order dip every {}", size(dips.bytes as u64));
     if let Some(unclear) = unclear(dips, &every) {
@@ -283,7 +267,7 @@ impl Probe for ReclaimUnit {
         let dips = dips::dips(record);
         let curve = curve(record, dips.as_ref());
         match (dips, curve) {
-            (Some(dips), Some(curve)) => match absorbed(&dips, others) {
+            (Some(dips), Some(curve)) => match memory::absorbed(&dips, &curve.slower, others) {
                 Some(open) => open,
                 None => with_dips(&dips, &curve),
             },
@@ -335,22 +319,6 @@ mod tests {
             let is_named = answer.verdict == crate::Verdict::Identified;
             assert_eq!(is_named, named, "{wait_ns}");
         }
-    }
-
-    #[test]
-    fn memory_of_half_a_unit_may_absorb_every_second_erase() {
-        let open = |mib: u64| {
-            let memory = Estimate::identified(Value::Bytes(mib << 20), "planted");
-            absorbed(&dips(), &|of| match of {
-                Parameter::WriteBuffer => memory.clone(),
-                _ => Estimate::inconclusive("not asked"),
-            })
-        };
-        // Dips of 64 MiB may be those of units of 32 MiB.
-        assert!(open(8).is_none());
-        let reason = open(16).unwrap().evidence.reason;
-        assert!(reason.contains("half of it"), "{reason}");
-        assert!(absorbed(&dips(), &|_| Estimate::inconclusive("not asked")).is_none());
     }
 
     #[test]
