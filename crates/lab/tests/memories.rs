@@ -1,7 +1,8 @@
 //! Write and read buffers that earlier probes mistook for something else, each with the cause.
 
-use crate::cases;
+use crate::{asked, cases};
 use fathom_base::{Bytes, Dur, Rate};
+use fathom_lab::accuracy::{Family, Outcome, Target, Truth, draw, score};
 use fathom_model::{Model, find};
 use fathom_probe::run::{run, solve};
 use fathom_probe::{Estimate, Parameter, RunConfig, Unobserved, Value, Verdict};
@@ -228,4 +229,17 @@ fn a_read_too_short_for_the_buffer_adds_nothing_to_it() {
         });
     });
     all_are(&spec, Parameter::ReadBuffer, &Value::Bytes(512 << 10));
+}
+
+/// A limit moves the place at which memory is full in some of the runs; the one that all agree on is that of seven times as much.
+#[test]
+fn a_place_that_was_lost_leaves_later_ones_open() {
+    let Target::Drive(spec) = draw(Family::Modern, 9150, 37).target else {
+        panic!("today's drives are models");
+    };
+    assert!(spec.limit.is_some());
+    let parameter = Parameter::WriteBuffer;
+    let truth = Truth::of(&spec, parameter);
+    let answer = asked::answer(&spec, parameter, 0);
+    assert_ne!(score(&truth, &answer), Outcome::Wrong, "{answer:?}");
 }

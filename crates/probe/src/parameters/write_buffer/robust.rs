@@ -142,6 +142,8 @@ fn stage(record: &Record, space: &Space) -> Stage {
         match place.map(|place| finer(record, space, &pass, place)) {
             Some(Stage::Lost(about)) => lost = lost.or(Some(about)),
             Some(Stage::Limit(about)) => limited = limited.or(Some(about)),
+            // After a lost place it may be one of several at which memory is full.
+            Some(Stage::Found(..)) if lost.is_some() => break,
             Some(stage) => return stage,
             None => {}
         }

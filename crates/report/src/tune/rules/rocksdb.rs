@@ -79,8 +79,10 @@ const BLOCK_MAX: u64 = 32 << 10;
 fn block_size(case: &Case<'_>) -> Decision {
     let unit = case.measured.known("read_unit")?;
     let why = match unit.value {
-        0..=BLOCK => "the default of 4 KiB is no shorter than the read unit".to_owned(),
-        ..=BLOCK_MAX => {
+        bytes if bytes <= BLOCK => {
+            "the default of 4 KiB is no shorter than the read unit".to_owned()
+        }
+        bytes if bytes <= BLOCK_MAX => {
             let reason = format!("the drive reads {} for a shorter block, too", unit.said);
             return Ok(Decided::new(unit.value, unit.parameter, reason));
         }
