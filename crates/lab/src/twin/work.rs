@@ -74,7 +74,11 @@ fn works(capacity: u64) -> Result<Vec<Work>, BadValue> {
     ])
 }
 
-/// Plays every workload on both drives, each from the same state, and returns the figures of both.
+/// The other chances of a drive: bits of the seed that change.
+const OTHER: u64 = 0x7477_696e;
+
+/// Plays every workload on both drives, and on the first one with other chances, each from the same state, and returns the
+/// figures.
 ///
 /// # Errors
 /// A message that says what failed.
@@ -82,14 +86,17 @@ pub(super) fn play(drive: &Spec, twin: &Spec, seed: u64) -> Result<Vec<Played>, 
     let works = works(drive.capacity.0.min(twin.capacity.0)).map_err(|e| e.to_string())?;
     let mut all = Vec::new();
     for work in &works {
-        let [left, right] = [played(drive, work, seed)?, played(twin, work, seed)?];
+        let left = played(drive, seed, work, seed)?;
+        let right = played(twin, seed, work, seed)?;
+        let itself = played(drive, seed ^ OTHER, work, seed)?;
         for (figure, of) in FIGURES {
-            if let (Some(drive), Some(twin)) = (of(&left), of(&right)) {
+            if let (Some(drive), Some(twin), Some(itself)) = (of(&left), of(&right), of(&itself)) {
                 all.push(Played {
                     workload: work.name.to_owned(),
                     figure: figure.to_owned(),
                     drive,
                     twin,
+                    itself,
                 });
             }
         }
@@ -104,9 +111,10 @@ const FIGURES: [(&str, Figure); 3] = [
     ("throughput", |totals| Some(totals.bytes_per_second())),
 ];
 
-fn played(spec: &Spec, work: &Work, seed: u64) -> Result<Totals, String> {
+/// Plays a workload of `seed` on a drive with `chances` of its own.
+fn played(spec: &Spec, chances: u64, work: &Work, seed: u64) -> Result<Totals, String> {
     let model = Model::Ssd(Box::new(spec.clone()));
-    let mut drive = model.build(seed).map_err(|e| e.to_string())?;
+    let mut drive = model.build(chances).map_err(|e| e.to_string())?;
     prepare(&mut drive, Precondition::Filled, seed).map_err(|e| e.to_string())?;
     let accesses = work.load.generator(seed).map_err(|e| e.to_string())?;
     let drive: &mut dyn Subject = &mut drive;

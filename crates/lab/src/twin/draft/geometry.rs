@@ -214,8 +214,12 @@ const FLASH_LIMITS: f64 = 0.7;
 /// Reads in flight for each die from which hardly any die is ever idle.
 const DEEP: f64 = 12.0;
 
-/// Returns how many dies the highest rate of random reads keeps busy, if the flash limits it.
+/// Returns how many dies the highest rate of random reads keeps busy, if the flash limits it. With a map in flash many of them are
+/// two reads of the flash, and the rate tells no number.
 fn busy(seen: &Seen<'_>) -> Option<f64> {
+    if seen.number(Parameter::MapReach).is_some() {
+        return None;
+    }
     let peak = seen.figure(Parameter::QueueKnee, "iops")?;
     let flash = seen.figure(Parameter::Parallelism, "flash_ns")?;
     let small = SMALL * peak;

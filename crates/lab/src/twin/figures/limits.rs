@@ -23,6 +23,8 @@ pub(super) struct Limits {
 /// The share of a limit from which on a loop may be held back, and how often the limit a rate must be to be free of it.
 const HELD: f64 = 0.95;
 const FREE: f64 = 1.5;
+/// How often the limit the rate of single requests and pairs that wait for it is at most.
+const NEAR: f64 = 1.05;
 /// The interval of the reads in a window, as a multiple of a single read, and the least one in nanoseconds; the writes beside
 /// them, by their number and by their bytes per second (parameter `stalls`).
 const APART: f64 = 4.0;
@@ -75,6 +77,12 @@ impl Limits {
             What::Closed => {
                 let reads = rate / SMALL as f64;
                 of(self.per_second, reads, f64::MAX) || of(self.bytes, rate, f64::MAX)
+            }
+            // These wait until the limit lets them pass, and take as long as its turns.
+            What::One | What::Two | What::Pair | What::Small | What::Piece => {
+                let turns = if what == What::Pair { 2.0 } else { 1.0 };
+                let pace = turns * 1e9 / sample.ns.max(1) as f64;
+                of(self.per_second, pace, NEAR) || of(self.bytes, rate, NEAR)
             }
             What::Knee => any,
             What::Long | What::Fill | What::FastFill => {
