@@ -2,6 +2,7 @@
 //!
 //! Every candidate is measured with the same seed, so that two differ by their times and not by chance.
 
+mod load;
 mod merges;
 mod mixed;
 mod plain;
@@ -17,6 +18,7 @@ use fathom_model::{Drive, Model};
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::WhenFull;
+use load::Load;
 use plain::{native, quiet};
 use rig::Rig;
 use singles::singles;
@@ -74,6 +76,8 @@ pub(super) struct Bench {
     /// The interval of reads in a window, and the share of them that is kept as the slowest.
     apart: Dur,
     tail: f64,
+    /// Reads and writes together.
+    loads: Vec<Load>,
     /// Reads after a write.
     after: Option<Rounds>,
     /// The work of simulating so far.
@@ -116,6 +120,7 @@ impl Bench {
             live: sparse.first().map_or(0, |sample| sample.x),
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
+            loads: load::loops(seen),
             after: Rounds::of(seen),
             work: Work::default(),
         }

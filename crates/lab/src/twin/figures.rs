@@ -2,6 +2,7 @@
 
 mod after;
 mod limits;
+mod load;
 mod sources;
 mod tail;
 mod what;
@@ -15,6 +16,7 @@ use limits::Limits;
 use sources::SOURCES;
 
 pub(super) use after::{Rounds, programmed};
+pub(super) use load::{Loaded, figures as loaded_figures};
 pub(super) use tail::{SHARES, picked, rank};
 pub(super) use what::{Samples, What};
 
@@ -45,10 +47,11 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     let cache = seen.value(Parameter::FastCache).and_then(Value::bytes);
     tail::add(seen, &limits, &mut all);
     after::add(seen, &limits, &mut all);
+    load::add(seen, &limits, &mut all);
     let apart = [What::Tail, What::After, What::AfterCount];
     let sources = SOURCES
         .iter()
-        .filter(|source| !apart.contains(&source.what));
+        .filter(|source| !apart.contains(&source.what) && !source.what.load());
     for source in sources {
         for sample in seen.series(source.parameter, source.series) {
             let other = source.what == What::Knee && Some(sample.x) != knee;
@@ -154,7 +157,9 @@ impl Goal {
     pub(super) fn shown(&self, samples: &Samples) -> Figure {
         let words = self.what.words();
         let mut name = match self.what {
-            What::Closed | What::Dirty => format!("{words} {}", self.x),
+            What::Closed | What::Dirty | What::Load | What::LoadRead | What::LoadWrite => {
+                format!("{words} {}", self.x)
+            }
             What::Tail => format!("{words} {}", tail::TOTAL / self.x.max(1)),
             _ => words.to_owned(),
         };

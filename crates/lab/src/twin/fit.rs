@@ -14,7 +14,7 @@ use fathom_ssd::Spec;
 use knob::Knob;
 use layout::{arranged, caches, logs};
 use mixed::mixed;
-use search::{MERGES, READS, View, WRITES};
+use search::{LOAD, MERGES, READS, View, WRITES};
 
 pub(super) use search::{Fitting, Shared};
 
@@ -24,17 +24,61 @@ const FASTER: f64 = 1.3;
 /// The share of the link's rate from which a fill with a flush behind each piece is as fast as the link.
 const BY_LINK: f64 = 0.7;
 
-/// Fits a drive: its page and its fast cache by the times of writes, its channels with the times of reads, and what reads do
-/// while something writes. Also returns the number of the draft.
+/// The pages and manners of a fast cache that are fitted to their end: the best of each manner, and the next ones.
+const FINALISTS: usize = 4;
+
+/// A draft with a manner of its fast cache.
+#[derive(Clone)]
+struct Entry {
+    draft: usize,
+    manner: usize,
+    spec: Spec,
+}
+
+/// Fits a drive: several pages and manners of its fast cache by the times of writes, and the best of them by all figures. Also
+/// returns the number of the draft.
 pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec)> {
-    let numbered = drafts.iter().enumerate();
-    let tried = numbered.flat_map(|(n, spec)| caches(spec).into_iter().map(move |spec| (n, spec)));
-    let (number, spec) = fitting.stage(0, |part| {
-        part.best(tried.collect(), |part, (number, spec)| {
-            let spec = writes(part, &part.singles(&spec));
-            (part.distance(&spec, &[WRITES, READS]), (number, spec))
+    let entries = drafts.iter().enumerate().flat_map(|(draft, spec)| {
+        let manners = caches(spec).into_iter().enumerate();
+        manners.map(move |(manner, spec)| Entry {
+            draft,
+            manner,
+            spec,
         })
-    })?;
+    });
+    let entries: Vec<Entry> = entries.collect();
+    let ranked = fitting.stage(0, |part| {
+        part.ranked(entries, |part, entry| {
+            let spec = writes(part, &part.singles(&entry.spec));
+            let far = part.distance(&spec, &[WRITES, READS, LOAD]);
+            (far, Entry { spec, ..entry })
+        })
+    });
+    fitting.best(finalists(ranked), |part, entry| {
+        match whole(part, &entry.spec) {
+            Some((far, spec)) => (far, (entry.draft, spec)),
+            None => (f64::MAX, (entry.draft, entry.spec)),
+        }
+    })
+}
+
+/// Returns those of ranked entries that are fitted to their end.
+fn finalists(ranked: Vec<Entry>) -> Vec<Entry> {
+    let mut manners = Vec::new();
+    let (mut all, mut others) = (Vec::new(), Vec::new());
+    for entry in ranked {
+        let new = !manners.contains(&entry.manner);
+        manners.push(entry.manner);
+        if new { &mut all } else { &mut others }.push(entry);
+    }
+    let more = FINALISTS.saturating_sub(all.len());
+    all.extend(others.into_iter().take(more));
+    all
+}
+
+/// Fits the channels of a drive with the times of reads, and what reads do while something writes. Also returns the distance from
+/// all figures.
+fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
     let bus = direct::tells_bus(fitting.recorded, spec.host.logical_block.0);
     let open = [(Knob::Bus, !bus), (Knob::Link, !fitting.link)];
     let open: Vec<Knob> = open
@@ -44,23 +88,32 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
         .collect();
     let faster = if fitting.link { 1.0 } else { FASTER };
     let spec = fitting.stage(1, |part| {
-        part.best(arranged(&spec, faster), |part, spec| {
+        part.best(arranged(spec, faster), |part, spec| {
             let spec = part.search(&part.singles(&spec), &open, &[READS]);
             let spec = part.singles(&spec);
-            (part.distance(&spec, &[READS]), spec)
+            (part.distance(&spec, &[READS, LOAD]), spec)
         })
     })?;
     let spec = fitting.stage(2, |part| writes(part, &spec));
-    let spec = match fitting.has(&[MERGES]) && !spec.mapping.kind.is_paged() {
+    let spec = match fitting.has(&[MERGES, LOAD]) && !spec.mapping.kind.is_paged() {
         true => fitting.stage(3, |part| {
             part.best(logs(&spec), |part, spec| {
-                (part.distance(&spec, &[MERGES]), spec)
+                (part.distance(&spec, &[MERGES, LOAD]), spec)
             })
         })?,
         false => spec,
     };
-    let spec = fitting.stage(4, |part| mixed(part, &spec))?;
-    Some((number, spec))
+    let (beside, spec) = fitting.stage(4, |part| mixed(part, &spec))?;
+    let all = [READS, WRITES, MERGES, LOAD];
+    let spec = match fitting.has(&[LOAD]) {
+        true => fitting.stage(5, |part| {
+            let others = arranged(&spec, 1.0).into_iter();
+            let tried = std::iter::once(spec.clone()).chain(others).collect();
+            part.best(tried, |part, spec| (part.distance(&spec, &all), spec))
+        })?,
+        false => spec,
+    };
+    Some((beside + fitting.distance(&spec, &all), spec))
 }
 
 fn writes(fitting: &Fitting<'_>, spec: &Spec) -> Spec {
@@ -76,4 +129,28 @@ fn writes(fitting: &Fitting<'_>, spec: &Spec) -> Spec {
     let knobs: &[Knob] = if shows { &[Knob::FastProgram] } else { &[] };
     let spec = fitting.search(spec, knobs, &[fast]);
     fitting.search(&spec, &[Knob::Program], &[WRITES])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_manner_is_fitted_to_its_end() {
+        let spec = Spec::from_toml(fathom_model::find("tlc-dram").unwrap().text).unwrap();
+        let entry = |(draft, manner)| Entry {
+            draft,
+            manner,
+            spec: spec.clone(),
+        };
+        let chosen = |ranked: &[(usize, usize)]| {
+            let ranked = ranked.iter().copied().map(entry).collect();
+            let all = finalists(ranked).into_iter();
+            all.map(|one| (one.draft, one.manner)).collect::<Vec<_>>()
+        };
+        // The best of both manners, and the two next ones.
+        let ranked = [(0, 1), (1, 1), (2, 1), (3, 1), (3, 0), (0, 0)];
+        assert_eq!(chosen(&ranked), [(0, 1), (3, 0), (1, 1), (2, 1)]);
+        assert_eq!(chosen(&[(0, 0)]), [(0, 0)]);
+    }
 }

@@ -77,6 +77,7 @@ fn within(
     let mut samples = bench.reads(&spec)?;
     samples.extend(bench.writes(&spec)?);
     samples.extend(bench.mixed(&spec)?);
+    samples.extend(bench.load(&spec)?);
     if !spec.mapping.kind.is_paged() {
         samples.extend(bench.merges(&spec)?);
     }

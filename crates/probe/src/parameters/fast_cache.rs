@@ -3,6 +3,7 @@
 mod cliff;
 mod curve;
 mod fill;
+mod load;
 mod measure;
 mod robust;
 mod series;

@@ -40,6 +40,10 @@ impl Ask {
         self.due
     }
 
+    pub(in crate::twin) const fn bytes(&self) -> u64 {
+        self.len
+    }
+
     pub(in crate::twin) const fn is_read(&self) -> bool {
         matches!(self.op, Op::Read)
     }
@@ -54,6 +58,11 @@ pub(in crate::twin) struct Served {
 }
 
 impl Served {
+    /// Returns when it began, in nanoseconds.
+    pub(in crate::twin) const fn began(&self) -> u64 {
+        self.from.0
+    }
+
     /// Returns its latency in nanoseconds.
     pub(in crate::twin) fn took(&self) -> f64 {
         self.to.since(self.from).0.max(1) as f64
@@ -85,7 +94,7 @@ impl Rig {
             rng: Rng::new(seed, 0x7417),
             next: 0,
             block,
-            span: span / block * block,
+            span: span.min(capacity) / block * block,
         }
     }
 

@@ -1,17 +1,15 @@
 //! The layout of the flash array and the mapping, from the answers on sizes and counts.
 
-use super::parts::{Assumptions, link};
+use super::dies::dies;
+use super::parts::Assumptions;
 use crate::twin::seen::Seen;
-use crate::twin::series;
 use fathom_base::Bytes;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{Mapping, MappingKind};
-use fathom_stats::location::median;
 
 const KIB: u64 = 1 << 10;
 /// The usual values of what is not known.
 const UNIT: u64 = 4 * KIB;
-const DIES: u64 = 8;
 const OVER_PERCENT: f64 = 7.0;
 /// The longest page that a drive file may have.
 const PAGE_MAX: u64 = 1 << 20;
@@ -148,113 +146,6 @@ fn known_page(seen: &Seen<'_>, unit: u64) -> Option<u64> {
     let fits = |page: &u64| page.is_multiple_of(unit) && *page <= PAGE_MAX;
     let of = |parameter| bytes(seen, parameter).filter(fits);
     of(Parameter::StripeUnit).or_else(|| of(Parameter::ReadUnit))
-}
-
-/// Returns the number of dies. Where the flash alone limits the rate of random reads, it tells the number more exactly than
-/// pairs of reads do. Of several numbers that fit, the one with the most factors of two is taken, because dies come in equal
-/// channels.
-fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64 {
-    let pairs = seen.interval(Parameter::Parallelism);
-    let busy = busy(seen);
-    if let (Some([low, high]), Some(busy)) = (pairs, busy) {
-        let [least, most] = [0.95 * busy, 1.05 * busy + 0.1];
-        let [both_low, both_high] = [low.max(least), high.min(most)];
-        return match both_low <= both_high {
-            true => even(both_low, both_high),
-            // Pairs count one die too many if the part that is read lies unevenly.
-            false if busy > 0.6 * low => even(least, most),
-            false => even(low, high),
-        }
-        .max(1);
-    }
-    if let Some([low, high]) = pairs {
-        return even(low, high).max(1);
-    }
-    if seen.is_absent(Parameter::Parallelism) {
-        return 1;
-    }
-    if seen.record.meta.target.queue_depth <= 1
-        && let Some(dies) = programming(seen, page)
-    {
-        let why = format!(
-            "{}; those that program at once",
-            seen.why_not(Parameter::Parallelism)
-        );
-        assumed.add("flash.dies", dies, why);
-        return dies;
-    }
-    let peak = seen.figure(Parameter::QueueKnee, "iops");
-    let flash = seen.figure(Parameter::Parallelism, "flash_ns");
-    let least = peak
-        .zip(flash)
-        .map(|(peak, flash)| (peak * flash / 1e9).ceil() as u64);
-    let dies = least.map_or(DIES, u64::next_power_of_two).clamp(1, 256);
-    assumed.add("flash.dies", dies, seen.why_not(Parameter::Parallelism));
-    dies
-}
-
-/// The most dies of a drive that takes one command at a time.
-const DIES_OF_CARD: f64 = 8.0;
-
-/// Returns how many dies program pages of this size at once while a drive is filled in order.
-fn programming(seen: &Seen<'_>, page: u64) -> Option<u64> {
-    let samples = seen.series(Parameter::FastCache, series::EMPTY).iter();
-    let rates: Vec<f64> = samples
-        .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
-        .collect();
-    let clean = seen.figure(Parameter::Flush, "clean_ns").unwrap_or(0.0);
-    let program = seen.number(Parameter::Flush)? - clean;
-    let dies = median(&rates)? * program / 1e9 / page as f64;
-    Some(dies.round().clamp(1.0, DIES_OF_CARD) as u64)
-}
-
-/// The share of the link's and of the controller's rate up to which the flash limits random reads.
-const FLASH_LIMITS: f64 = 0.7;
-
-/// Reads in flight for each die from which hardly any die is ever idle.
-const DEEP: f64 = 12.0;
-
-/// Returns how many dies the highest rate of random reads keeps busy, if the flash limits it. With a map in flash many of them are
-/// two reads of the flash, and the rate tells no number.
-fn busy(seen: &Seen<'_>) -> Option<f64> {
-    if seen.number(Parameter::MapReach).is_some() {
-        return None;
-    }
-    let peak = seen.figure(Parameter::QueueKnee, "iops")?;
-    let flash = seen.figure(Parameter::Parallelism, "flash_ns")?;
-    let small = SMALL * peak;
-    let link = link(seen).unwrap_or(f64::MAX);
-    let flash = flash + transfer(seen, link).clamp(0.0, flash);
-    let host = seen
-        .figure(Parameter::Parallelism, "host_ns")
-        .unwrap_or(0.0);
-    let two = seen.median(Parameter::Parallelism, series::NOTHING_PAIR);
-    let one = seen.median(Parameter::Parallelism, series::NOTHING);
-    let each = two.zip(one).map_or(host, |(two, one)| two - one);
-    let busy = peak * flash / 1e9;
-    let deep = f64::from(seen.record.meta.target.queue_depth.min(1024)) >= DEEP * busy;
-    let limits = small < FLASH_LIMITS * link && peak * each < FLASH_LIMITS * 1e9;
-    (deep && limits).then_some(busy)
-}
-
-/// The reads whose rate the queue knee has, in bytes.
-const SMALL: f64 = 4096.0;
-
-/// Returns how much longer the flash is busy with one of those reads than with a read of one logical block, of which pairs tell
-/// the time: a die keeps its data until the bus has taken it. Reads of two blocks tell what each block more takes.
-fn transfer(seen: &Seen<'_>, link: f64) -> f64 {
-    let block = f64::from(seen.record.meta.target.logical_block_bytes).max(1.0);
-    let two = seen.median(Parameter::Parallelism, series::SOLO_OF_TWO);
-    let one = seen.median(Parameter::Parallelism, series::SOLO);
-    let longer = two.zip(one).map_or(0.0, |(two, one)| two - one);
-    (longer - block / link * 1e9) * (SMALL - block).max(0.0) / block
-}
-
-/// Returns the whole number in an interval that is divisible by the largest power of two; the nearest one if there is none.
-fn even(low: f64, high: f64) -> u64 {
-    let (from, to) = (low.ceil() as u64, high.floor() as u64);
-    let best = (from..=to).max_by_key(|n| (n.trailing_zeros().min(4), *n));
-    best.unwrap_or(((low + high) / 2.0).round() as u64)
 }
 
 fn channels(dies: u64) -> u64 {

@@ -2,6 +2,7 @@
 //!
 //! What the profile does not say takes a usual value, which is listed as assumed with the reason.
 
+mod dies;
 mod geometry;
 mod memory;
 mod parts;

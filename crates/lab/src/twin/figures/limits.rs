@@ -84,7 +84,7 @@ impl Limits {
                 let pace = turns * 1e9 / sample.ns.max(1) as f64;
                 of(self.per_second, pace, NEAR) || of(self.bytes, rate, NEAR)
             }
-            What::Knee => any,
+            What::Knee | What::Load => any,
             What::Long | What::Fill | What::FastFill => {
                 of(self.bytes, rate, FREE) || of(self.per_second, rate / LONG, FREE)
             }

@@ -105,6 +105,27 @@ pub(super) const SOURCES: &[Source] = &[
         1.0,
     ),
     of(
+        What::Load,
+        Parameter::FastCache,
+        series::LOAD_READ,
+        MIDDLE,
+        4.0,
+    ),
+    of(
+        What::LoadRead,
+        Parameter::FastCache,
+        series::LOAD_READ,
+        &[50, 99],
+        4.0,
+    ),
+    of(
+        What::LoadWrite,
+        Parameter::FastCache,
+        series::LOAD_WRITE,
+        &[50, 99],
+        2.0,
+    ),
+    of(
         What::Typical,
         Parameter::Stalls,
         series::TYPICAL_WRITING,

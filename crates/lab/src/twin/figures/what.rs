@@ -34,6 +34,10 @@ pub(in crate::twin) enum What {
     FastFill,
     /// Random overwrites of a part of the drive that merges blocks, as a rate.
     Random,
+    /// Reads and writes of a full drive with `x` in flight together: the rate of both, and the times of either.
+    Load,
+    LoadRead,
+    LoadWrite,
     /// Reads while something writes: the typical one, and the slowest ones.
     Typical,
     Slowest,
@@ -59,13 +63,13 @@ impl What {
     pub(in crate::twin) const fn is_rate(self) -> bool {
         matches!(
             self,
-            What::Closed | What::Long | What::Fill | What::FastFill | What::Random
+            What::Closed | What::Long | What::Fill | What::FastFill | What::Random | What::Load
         )
     }
 
     /// Returns true for what is measured on a drive that nothing writes to.
     pub(in crate::twin) const fn reads(self) -> bool {
-        !self.writes() && !self.mixed() && !self.merges()
+        !self.writes() && !self.mixed() && !self.merges() && !self.load()
     }
 
     /// Returns true for what is measured with writes alone.
@@ -81,7 +85,12 @@ impl What {
         matches!(self, What::Random)
     }
 
-    /// Returns true for what is measured with reads and writes together.
+    /// Returns true for what is measured with reads and writes in closed loops.
+    pub(in crate::twin) const fn load(self) -> bool {
+        matches!(self, What::Load | What::LoadRead | What::LoadWrite)
+    }
+
+    /// Returns true for what is measured with reads at even intervals while something writes, and after writes.
     pub(in crate::twin) const fn mixed(self) -> bool {
         matches!(
             self,
@@ -115,6 +124,9 @@ impl What {
             What::Fill => "fill in order",
             What::FastFill => "fill of the fast cache",
             What::Random => "random overwrites",
+            What::Load => "reads and writes in flight:",
+            What::LoadRead => "a read of these",
+            What::LoadWrite => "a write of these",
             What::Typical => "read during writes",
             What::Slowest => "slowest during writes",
             What::Tail => "during writes, exceeded by one in",

@@ -1,17 +1,17 @@
 //! What reads do while something writes: the order of reads and programs, and the delay of an idle write buffer.
 
 use super::knob::{Knob, suspend};
-use super::search::{Fitting, MIXED, MIXED_NATIVE, Measure, View, WRITES};
+use super::search::{Fitting, LOAD, MIXED, MIXED_NATIVE, Measure, View, WRITES};
 use crate::twin::bench::Bench;
 use crate::twin::draft::dur;
 use fathom_base::Dur;
 use fathom_ssd::Spec;
 use fathom_ssd::spec::Arbitration;
 
-/// Fits what reads do while something writes, if the record has such reads.
-pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
-    if !fitting.has(&[MIXED]) {
-        return Some(spec.clone());
+/// Fits what reads do while something writes, if the record has such reads. Also returns the distance from these figures.
+pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
+    if !fitting.has(&[MIXED, LOAD]) {
+        return Some((0.0, spec.clone()));
     }
     // Whether a fast cache had room when the probe read and wrote together does not show: the state that fits better counts.
     let states: &[(View, Measure)] = match spec.fast_cache {
@@ -48,7 +48,8 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
             .due(&spec)
             .unwrap_or_else(|| stage.delayed(&spec, &finer()));
         let spec = stage.timed(&spec);
-        (stage.cost(&spec), spec)
+        let beside = fitting.distance(&spec, &[state]);
+        (stage.cost(&spec), (beside, spec))
     })
 }
 
@@ -80,14 +81,14 @@ impl Stage<'_, '_> {
 
     /// Fits the time of a program that no flush and no write waits for: reads do.
     fn program(&self, spec: &Spec) -> Spec {
-        let views = [WRITES, self.state];
+        let views = [WRITES, self.state, LOAD];
         self.fitting.search(spec, &[Knob::Program], &views)
     }
 
     fn cost(&self, spec: &Spec) -> f64 {
         match self.hidden {
-            true => self.fitting.distance(spec, &[WRITES, self.state]),
-            false => self.fitting.distance(spec, &[self.state]),
+            true => self.fitting.distance(spec, &[WRITES, self.state, LOAD]),
+            false => self.fitting.distance(spec, &[self.state, LOAD]),
         }
     }
 

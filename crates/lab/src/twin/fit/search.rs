@@ -53,6 +53,10 @@ pub(super) const MERGES: View = View {
     measure: Bench::merges,
     of: What::merges,
 };
+pub(super) const LOAD: View = View {
+    measure: Bench::load,
+    of: What::load,
+};
 pub(super) const MIXED: View = View {
     measure: Bench::mixed,
     of: What::mixed,
@@ -74,12 +78,13 @@ pub(in crate::twin) struct Shared {
 }
 
 /// The stages of a fit.
-const STAGES: [&str; 5] = [
+const STAGES: [&str; 6] = [
     "writes and the fast cache",
     "reads and the arrangement of the dies",
     "writes",
     "log blocks",
     "reads during writes",
+    "reads and writes together",
 ];
 
 /// What a fit, or a part of it, needs beside the drive.
@@ -225,6 +230,9 @@ impl<'a> Fitting<'a> {
 
     fn seen_by(&self, spec: &Spec, view: &View) -> f64 {
         let View { measure, of } = view;
+        if !self.has(&[*view]) {
+            return 0.0;
+        }
         if self.watcher.interrupted() {
             return f64::MAX;
         }

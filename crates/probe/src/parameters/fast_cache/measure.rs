@@ -52,7 +52,7 @@ pub(super) struct Layout {
     pub(super) piece: u64,
     /// The bytes at the head of a fill that may have gone into memory.
     pub(super) memory: u64,
-    level: Level,
+    pub(super) level: Level,
 }
 
 impl Layout {
@@ -109,7 +109,7 @@ pub(super) fn seconds(pause: usize) -> f64 {
 }
 
 /// Makes the drive as empty as it gets, and lets it rest.
-fn empty(io: &mut Io<'_>, layout: &Layout, rest: Dur) -> Result<(), Stop> {
+pub(super) fn empty(io: &mut Io<'_>, layout: &Layout, rest: Dur) -> Result<(), Stop> {
     if io.info().trim {
         let mut at = layout.region.start;
         while at < layout.region.end {

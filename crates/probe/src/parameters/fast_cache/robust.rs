@@ -12,6 +12,7 @@
 //! holds a part slows writes down once it has to be written back: then what was written after the drop is in the cache, too.
 
 use super::curve::{Drop, Piece, drop, recovery};
+use super::load;
 use super::measure::{
     EMPTY_STEP, Layout, PARAMETER, SHORT_STEP, again, again_step, filled, first, inside, seconds,
     short,
@@ -23,7 +24,7 @@ use super::series::{
 use crate::robust::limits;
 use crate::robust::samples::{of_step, times};
 use crate::robust::size::{size, time};
-use crate::{Answers, Estimate, Probe, Record, Series, Session, Space, Stop, Value};
+use crate::{Answers, Estimate, Level, Probe, Record, Series, Session, Space, Stop, Value};
 use fathom_stats::separate::{Decision, separate};
 
 /// The confidence and the relative difference from which reads count as faster after a pause.
@@ -202,7 +203,7 @@ fn size_of(record: &Record, series: Series, found: &Drop) -> Option<f64> {
 
 impl Probe for FastCache {
     fn bound(&self, space: &Space) -> u64 {
-        Layout::of(space, true).map_or(0, |layout| layout.bound())
+        Layout::of(space, true).map_or(0, |layout| layout.bound() + load::bound(&layout))
     }
 
     fn fruitless(&self, space: &Space) -> u64 {
@@ -215,17 +216,21 @@ impl Probe for FastCache {
             return Ok(());
         };
         first(session, &layout)?;
-        let Some(drop) = found(session.record(), &layout) else {
-            return Ok(());
-        };
-        for pause in layout.pauses() {
-            again(session, &layout, drop.bytes as u64, pause)?;
+        if let Some(drop) = found(session.record(), &layout) {
+            for pause in layout.pauses() {
+                again(session, &layout, drop.bytes as u64, pause)?;
+            }
+            if reads_recover(session.record()) {
+                short(session, &layout, drop.bytes as u64)?;
+            }
+            inside(session, &layout, drop.bytes as u64)?;
+            filled(session, &layout)?;
         }
-        if reads_recover(session.record()) {
-            short(session, &layout, drop.bytes as u64)?;
+        // Either way the region is full now.
+        match layout.level {
+            Level::Full => load::measure(session, &layout),
+            Level::Quick => Ok(()),
         }
-        inside(session, &layout, drop.bytes as u64)?;
-        filled(session, &layout)
     }
 
     fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {

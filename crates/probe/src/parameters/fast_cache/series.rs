@@ -26,3 +26,7 @@ pub(super) const READ_TAIL: Series = Series::new("read_after_drop");
 /// Small reads of data in the cache, and of data on a full drive.
 pub(super) const READ_FAST: Series = Series::new("read_in_cache");
 pub(super) const READ_FULL: Series = Series::new("read_when_full");
+
+/// Reads and writes of a full drive, with `x` in flight together.
+pub(super) const LOAD_READ: Series = Series::new("load_read");
+pub(super) const LOAD_WRITE: Series = Series::new("load_write");
