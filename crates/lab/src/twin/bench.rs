@@ -3,6 +3,7 @@
 //! Every candidate is measured with the same seed, so that two differ by their times and not by chance.
 
 mod load;
+mod loops;
 mod merges;
 mod mixed;
 mod plain;
@@ -18,7 +19,7 @@ use fathom_model::{Drive, Model};
 use fathom_probe::{Parameter, Value};
 use fathom_ssd::Spec;
 use fathom_ssd::spec::WhenFull;
-use load::Load;
+use loops::Load;
 use plain::{native, quiet};
 use rig::Rig;
 use singles::singles;
@@ -120,7 +121,7 @@ impl Bench {
             live: sparse.first().map_or(0, |sample| sample.x),
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
-            loads: load::loops(seen),
+            loads: loops::loops(seen),
             after: Rounds::of(seen),
             work: Work::default(),
         }

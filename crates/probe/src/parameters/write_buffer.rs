@@ -4,20 +4,21 @@
 mod beside_reads;
 mod drain;
 pub(crate) mod filling;
+mod in_front;
 mod paper;
 pub(crate) mod robust;
 mod ssdcheck;
 mod steps;
 
 use crate::about::{Figure, Mark, X};
-use crate::{About, Method, Series, Unit};
+use crate::{About, Method, Parameter, Series, Unit};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Bytes,
     question: "How much can be written before the flash is waited for?",
     page: include_str!("../../../../docs/parameters/write_buffer.md"),
     writes: true,
-    looks_at: &[],
+    looks_at: &[Parameter::RateLimit, Parameter::BandwidthLimit],
     marks: None,
     figures: FIGURES,
     robust: &robust::WriteBuffer,

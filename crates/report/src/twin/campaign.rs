@@ -53,7 +53,7 @@ impl Played {
     }
 
     /// Returns by how much the drive itself is off with other chances, in percent.
-    pub fn chance_percent(&self) -> f64 {
+    fn chance_percent(&self) -> f64 {
         self.off_percent(self.itself)
     }
 

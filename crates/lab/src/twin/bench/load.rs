@@ -1,47 +1,18 @@
 //! Reads and writes of a full drive in closed loops.
 
 use super::Bench;
+use super::loops::Load;
 use super::rig::{Ask, Rig};
 use crate::twin::figures::{Loaded, Samples, loaded_figures};
-use crate::twin::seen::Seen;
-use crate::twin::series;
 use fathom_base::SpecError;
 use fathom_block::Op;
 use fathom_model::Model;
-use fathom_probe::Parameter;
 use fathom_run::{Precondition, prepare};
 use fathom_ssd::Spec;
-use std::collections::BTreeMap;
-
-/// A loop of the record: its depth, its requests, and the lengths of its reads and writes, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Load {
-    depth: u64,
-    count: u64,
-    read: u64,
-    write: u64,
-}
 
 /// One request of so many is a write, and the part of the drive that is used, in bytes (parameter `fast_cache`).
 const WRITE_EVERY: u64 = 4;
 const AREA: u64 = 1 << 30;
-
-/// Returns the loops of a record.
-pub(super) fn loops(seen: &Seen<'_>) -> Vec<Load> {
-    let mut loops = BTreeMap::<u64, Load>::new();
-    for (series, reads) in [(series::LOAD_READ, true), (series::LOAD_WRITE, false)] {
-        for sample in seen.series(Parameter::FastCache, series) {
-            let one = loops.entry(sample.x).or_default();
-            (one.depth, one.count) = (sample.x, one.count + 1);
-            let len = if reads { &mut one.read } else { &mut one.write };
-            *len = sample.bytes;
-        }
-    }
-    loops
-        .into_values()
-        .filter(|one| one.read > 0 && one.write > 0)
-        .collect()
-}
 
 impl Bench {
     /// Measures reads and writes together on a full candidate.

@@ -16,7 +16,7 @@ const SETTLE: (Dur, Dur) = (Dur::ms(20), Dur::ms(5_000));
 const ALONE: Dur = Dur::ms(1_500);
 /// The length of the requests that fill memory, in bytes: so short that a drive with a short delay does not find itself idle
 /// between them.
-const REQUEST: u64 = 4 << 10;
+pub(super) const REQUEST: u64 = 4 << 10;
 /// The bytes that are in one batch of requests, before the first piece.
 const TOGETHER: u64 = 1 << 20;
 /// The share of the pieces of a run that are its last ones: one in so many.

@@ -20,6 +20,7 @@
 use super::beside_reads;
 use super::drain::{self, Drained, Seen};
 use super::filling::{Emptying, LONG_WRITES, Pass, onset_of, restore};
+use super::in_front;
 use super::steps::{Kind, make, small, window};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::{at, sizes, times};
@@ -339,10 +340,17 @@ impl Probe for WriteBuffer {
         restore(session, PARAMETER, by, &written)
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         let space = Space::of(record);
         let by = emptying(record);
+        let limited = |low| in_front::at_the_pace(record, PARAMETER, low, others);
         match stage(record, &space) {
+            Stage::Found(low, _) | Stage::Drains(low, _) if limited(low) => {
+                Estimate::not_identifiable(format!(
+                    "writes wait from about {} on, and then come as fast as the limit in front of the drive lets them pass",
+                    size(low)
+                ))
+            }
             Stage::Found(low, _)
                 if by == Emptying::Forget && low < PIECES_MIN * space.block_bytes =>
             {
