@@ -15,16 +15,8 @@ const DIES: u64 = 8;
 pub(super) fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64 {
     let pairs = seen.interval(Parameter::Parallelism);
     let busy = busy(seen);
-    if let (Some([low, high]), Some(busy)) = (pairs, busy) {
-        let [least, most] = [0.95 * busy, 1.05 * busy + 0.1];
-        let [both_low, both_high] = [low.max(least), high.min(most)];
-        return match both_low <= both_high {
-            true => even(both_low, both_high),
-            // Pairs count one die too many if the part that is read lies unevenly.
-            false if busy > 0.6 * low => even(least, most),
-            false => even(low, high),
-        }
-        .max(1);
+    if let (Some(pairs), Some(busy)) = (pairs, busy) {
+        return of_both(pairs, busy);
     }
     if let Some([low, high]) = pairs {
         return even(low, high).max(1);
@@ -50,6 +42,20 @@ pub(super) fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64
     let dies = least.map_or(DIES, u64::next_power_of_two).clamp(1, 256);
     assumed.add("flash.dies", dies, seen.why_not(Parameter::Parallelism));
     dies
+}
+
+/// Returns the number of dies by the interval that pairs tell, and by how many the highest rate keeps busy.
+fn of_both([low, high]: [f64; 2], busy: f64) -> u64 {
+    let [least, most] = [0.95 * busy, 1.05 * busy + 0.1];
+    let [both_low, both_high] = [low.max(least), high.min(most)];
+    let dies = match both_low <= both_high {
+        true => even(both_low, both_high),
+        // Pairs count one die too many if the part that is read lies unevenly.
+        false if most < low && busy > 0.6 * low => even(least, most),
+        // The rate counts too many if memory or a fast cache answers a part of the reads sooner.
+        false => even(low, high),
+    };
+    dies.max(1)
 }
 
 /// The most dies of a drive that takes one command at a time.
@@ -124,6 +130,14 @@ mod tests {
     use fathom_probe::{Level, Unobserved};
     use fathom_ssd::Spec;
     use fathom_ssd::spec::MappingKind;
+
+    #[test]
+    fn the_rate_of_reads_makes_the_number_no_larger_than_pairs() {
+        assert_eq!(of_both([15.0, 17.0], 16.2), 16);
+        assert_eq!(of_both([9.0, 9.0], 7.9), 8);
+        assert_eq!(of_both([4.0, 4.0], 4.8), 4);
+        assert_eq!(of_both([8.0, 8.0], 3.0), 8);
+    }
 
     /// Many random reads of a map in flash are two reads of it, so that their rate tells fewer dies than there are.
     #[test]
