@@ -21,12 +21,15 @@ impl Bench {
     /// The drive cannot be built.
     pub(in crate::twin) fn load(&self, spec: &Spec) -> Result<Samples, SpecError> {
         let mut samples = Samples::new();
+        if self.loads.is_empty() {
+            return Ok(samples);
+        }
         let spec = Spec {
             limit: None,
             ..spec.clone()
         };
         let mut drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
-        if self.loads.is_empty() || prepare(&mut drive, Precondition::Filled, self.seed).is_err() {
+        if prepare(&mut drive, Precondition::Filled, self.seed).is_err() {
             return Ok(samples);
         }
         let mut rig = self.rig(drive, AREA);

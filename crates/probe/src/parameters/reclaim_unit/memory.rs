@@ -10,8 +10,9 @@ const ABSORBED: f64 = 0.25;
 /// The relative difference up to which the distance of the dips is the capacity of the memory.
 const SAME: f64 = 0.06;
 /// The share of the logarithm of what zones of a quarter cost that zones of one unit cost as well, because they begin anywhere in
-/// one: 0.24 to 0.76 on 26 of 32 drives, 0.17 and less on four that dipped at every second unit.
+/// one: 0.24 to 0.76 on 26 of 31 drives, 0.17 and less on four that dipped at every second unit.
 const SHARED: f64 = 0.22;
+
 /// Returns the answer where the dips may be those of a memory of writes, or where it may have absorbed every second erase and zones
 /// of this size cost as little as zones of two units. `slower` has the sizes of zones, ascending, with the time of a byte over that in order.
 pub(super) fn absorbed(

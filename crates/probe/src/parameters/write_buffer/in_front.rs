@@ -7,7 +7,6 @@ use fathom_stats::location::{median, quantile};
 
 /// The relative difference up to which writes come at the pace of the limit.
 const NEAR: f64 = 0.1;
-
 /// The quantile of the paces before the place that no limit has held back.
 const FREE: f64 = 0.9;
 /// The pieces beyond the place that are looked at: later on a burst is used up, whatever made the first ones wait.
