@@ -2,7 +2,7 @@
 //! a fast cache, a limit or a missing TRIM stood in the way.
 
 use crate::cases;
-use fathom_base::{Bytes, Dur, Time};
+use fathom_base::{Bytes, Dur, Rate, Time};
 use fathom_block::layers::{Limit, Limited};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Request};
 use fathom_lab::accuracy::{Family, Outcome, Target, Truth, draw, score};
@@ -86,6 +86,24 @@ fn a_limit_hides_neither_pages_nor_dies() {
         let found = answer(&mut volume, parameter, 1);
         assert_eq!(found.value, Some(value), "{parameter} {found:?}");
     }
+}
+
+/// While a slow link takes the first block, the die reads the next page: what is left of its time is less than half of it.
+#[test]
+fn a_slow_link_does_not_hide_the_end_of_a_page() {
+    let Model::Ssd(mut card) = Model::from_toml(find("sd-card").unwrap().text).unwrap() else {
+        panic!("a card is a drive of flash");
+    };
+    card.capacity = Bytes::mib(512);
+    card.host.command_overhead = Dur::us(30);
+    card.flash.read = Dur::us(60);
+    // 4 KiB take 43 us.
+    card.host.bandwidth = Rate::new(95_000_000).unwrap();
+    card.noise.command_percent = 2.0;
+    card.host.logical_block = Bytes::kib(4);
+    card.check().unwrap();
+    let found = answer(&mut Ssd::new(&card, 1).unwrap(), Parameter::ReadUnit, 1);
+    assert_eq!(found.value, Some(Value::Bytes(32 << 10)), "{found:?}");
 }
 
 /// A drive without TRIM.

@@ -152,14 +152,19 @@ pub(super) fn faster_but_read(first: &[f64], second: &[f64], high: f64) -> bool 
 
 /// Returns the median time of the flash in a read, in nanoseconds; `None` if it is too short to matter.
 pub(crate) fn flash_ns(record: &Record, of: Parameter) -> Option<f64> {
+    lone(record, of).map(|(_, flash)| flash)
+}
+
+/// Returns what a lone read of the flash takes, and the part of it that the flash takes, in nanoseconds.
+pub(crate) fn lone(record: &Record, of: Parameter) -> Option<(f64, f64)> {
     let nothing = blank(record, of)?.alone;
     let near = 1.05 * quantile(&nothing, 0.9)?;
     let slow: Vec<f64> = times(record, of, SOLO)
         .into_iter()
         .filter(|ns| *ns > near)
         .collect();
-    let (solo, nothing) = (median(&slow)?, median(&nothing)?);
-    (slow.len() >= 100 && solo - nothing >= FLASH_MIN * solo).then_some(solo - nothing)
+    let (solo, flash) = (median(&slow)?, median(&slow)? - median(&nothing)?);
+    (slow.len() >= 100 && flash >= FLASH_MIN * solo).then_some((solo, flash))
 }
 
 /// Returns what is known of pairs.

@@ -12,7 +12,7 @@
 use super::take;
 use super::take::STRADDLE;
 use crate::parameters::parallelism::collide::{
-    Blind, Pairs, by_size, flash_ns, pairs, random, times,
+    Blind, Pairs, by_size, flash_ns, lone, pairs, random, times,
 };
 use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::take::{self as reads, Manner};
@@ -53,16 +53,26 @@ const ALL: f64 = 0.85;
 
 pub(crate) struct ReadUnit;
 
+/// Returns how much longer a read of two blocks across the end of a page takes than one within it, in nanoseconds. The die reads
+/// the second page while the link takes the first block, which it hides in part: a link that takes as long for a block as the
+/// flash for a page hides all of it.
+fn across(record: &Record, flash: f64) -> Option<f64> {
+    let (one, _) = lone(record, PARAMETER)?;
+    let more = one + flash - median(&times(record, PARAMETER, LONG))?;
+    (more > 0.0).then_some(more.min(flash))
+}
+
 /// Returns the share of reads across odd multiples of a size that read two pages of one die, with its error; `None` if it
 /// cannot be told from the noise.
 fn slow(record: &Record, flash: f64, size: u64) -> Option<(f64, f64)> {
     let long = times(record, PARAMETER, LONG);
-    let threshold = median(&long)? + flash / 2.0;
+    let across = across(record, flash)?;
+    let threshold = median(&long)? + across / 2.0;
     let above = |times: &[f64], more: f64| {
         let count = times.iter().filter(|ns| **ns + more > threshold).count();
         count as f64 / times.len().max(1) as f64
     };
-    let (usual, two) = (above(&long, 0.0), above(&long, flash));
+    let (usual, two) = (above(&long, 0.0), above(&long, across));
     let all = by_size(record, PARAMETER, STRADDLE);
     let seen = all.get(&size)?;
     let (count, power) = (seen.len() as f64, two - usual);
@@ -147,7 +157,7 @@ impl Probe for ReadUnit {
             }
             (Some(page), _) => {
                 let share = slow(record, flash, page).map_or(0.0, |(share, _)| share);
-                by_straddles(share, flash, page)
+                by_straddles(share, across(record, flash).unwrap_or(flash), page)
             }
             (None, Some(stripe)) => Estimate::identified(
                 Value::Bytes(stripe),
@@ -262,8 +272,8 @@ fn is_clear(record: &Record, flash: f64, page: u64) -> bool {
         && ends.is_some_and(|(share, _)| share > MOST)
 }
 
-/// Returns the answer where a share of the reads across the ends of a page are slow.
-fn by_straddles(share: f64, flash: f64, page: u64) -> Estimate {
+/// Returns the answer where a share of the reads across the ends of a page take so many nanoseconds longer.
+fn by_straddles(share: f64, longer: f64, page: u64) -> Estimate {
     if page > PAGE_MAX {
         return Estimate::inconclusive(format!(
             "{:.0} % of the reads across odd multiples of {} take longer, but no page is so long: something else changes there",
@@ -272,11 +282,11 @@ fn by_straddles(share: f64, flash: f64, page: u64) -> Estimate {
         ));
     }
     let reason = format!(
-        "{:.0} % of the reads across odd multiples of {} take longer by the {:.0} us of the flash, and none across those of a \
-         smaller size",
+        "{:.0} % of the reads across odd multiples of {} take longer by the {:.0} us of a second page, and none across those \
+         of a smaller size",
         100.0 * share.min(1.0),
         size(page),
-        flash / 1e3
+        longer / 1e3
     );
     Estimate::identified(Value::Bytes(page), reason).figure("straddle_ratio", share)
 }
