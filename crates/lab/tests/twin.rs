@@ -101,3 +101,28 @@ fn a_record_that_cannot_be_fitted_is_refused() {
     old.meta.fathom = "0.0.0".to_owned();
     assert!(matches!(of(&old), TwinError::Version { .. }));
 }
+
+/// Merges whose block no answer tells show in random writes, and how long they take in the loops of reads and writes.
+#[test]
+fn a_card_whose_merges_are_not_seen_gets_log_blocks() {
+    let text = fathom_model::find("sd-card").unwrap().text;
+    let mut spec = Spec::from_toml(text).unwrap();
+    spec.capacity = fathom_base::Bytes::mib(512);
+    spec.mapping.kind = fathom_ssd::spec::MappingKind::Fast;
+    spec.mapping.unit = Some(spec.flash.clustered_page);
+    spec.mapping.log_blocks = 3;
+    spec.host.queue_depth = 32;
+    spec.check().unwrap();
+    let mut device = Model::Ssd(Box::new(spec.clone())).build(3).unwrap();
+    let mut parameters = ENOUGH.to_vec();
+    parameters.extend([Parameter::FastCache, Parameter::OverProvisioning]);
+    let config = RunConfig {
+        seed: 3,
+        level: Level::Full,
+        parameters,
+        ..RunConfig::default()
+    };
+    let record = run::run(&mut device, &config, None, &mut Unobserved).unwrap();
+    let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
+    assert_eq!(made.spec.mapping.kind, spec.mapping.kind);
+}

@@ -12,7 +12,7 @@ use super::direct;
 use super::figures::What;
 use fathom_ssd::Spec;
 use knob::Knob;
-use layout::{arranged, caches, logs};
+use layout::{arranged, blocks, logs, manners, nearby};
 use mixed::mixed;
 use search::{LOAD, MERGES, READS, View, WRITES};
 
@@ -39,8 +39,8 @@ struct Entry {
 /// returns the number of the draft.
 pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec)> {
     let entries = drafts.iter().enumerate().flat_map(|(draft, spec)| {
-        let manners = caches(spec).into_iter().enumerate();
-        manners.map(move |(manner, spec)| Entry {
+        let all = manners(spec).into_iter().enumerate();
+        all.map(move |(manner, spec)| Entry {
             draft,
             manner,
             spec,
@@ -97,9 +97,14 @@ fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
     let spec = fitting.stage(2, |part| writes(part, &spec));
     let spec = match fitting.has(&[MERGES, LOAD]) && !spec.mapping.kind.is_paged() {
         true => fitting.stage(3, |part| {
-            part.best(logs(&spec), |part, spec| {
-                (part.distance(&spec, &[MERGES, LOAD]), spec)
-            })
+            let far = |part: &Fitting<'_>, spec| (part.distance(&spec, &[MERGES, LOAD]), spec);
+            let sizes = if part.block {
+                vec![spec]
+            } else {
+                blocks(&spec)
+            };
+            let spec = part.best(sizes.iter().flat_map(logs).collect(), far)?;
+            part.best(nearby(&spec), far)
         })?,
         false => spec,
     };

@@ -64,6 +64,7 @@ fn within(
         goals: &goals,
         recorded: &recorded,
         link: draft::wire(&seen).is_some(),
+        block: draft::knows_block(&seen),
         watcher,
         shared: &shared,
         allowed: operations_max,

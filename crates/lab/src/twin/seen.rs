@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 /// How many times as long random overwrites of a nearly empty drive take as those in order if blocks are merged.
 const MERGES: f64 = 6.0;
+/// The same over a fill: what overwrites in order is slow as well where the layer does not see their order.
+const MERGES_FILL: f64 = 8.0;
 
 /// A record, indexed, beside its profile.
 pub(super) struct Seen<'a> {
@@ -75,7 +77,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Returns true if the drive merges blocks: writes show their size, or random overwrites are many times as slow as those in
-    /// order although nothing is collected. A map in flash and a fast cache make them slow as well, though less.
+    /// order, or as a fill, although nothing is collected. A map in flash, a fast cache and a limit make them slow as well.
     pub(super) fn merges(&self) -> bool {
         let of = |series| {
             let samples = self.series(Parameter::OverProvisioning, series).iter();
@@ -84,11 +86,30 @@ impl<'a> Seen<'a> {
                 .collect();
             location::median(&times)
         };
-        let slower = of(series::SPARSE).zip(of(series::IN_ORDER));
-        let slower = slower.is_some_and(|(random, order)| random > MERGES * order);
-        let other = [Parameter::MapReach, Parameter::FastCache];
+        let slower = of(series::SPARSE).is_some_and(|random| {
+            let over = |time: f64, times: f64| random > times * time;
+            of(series::IN_ORDER).is_some_and(|order| over(order, MERGES))
+                || self
+                    .fill()
+                    .is_some_and(|fill| over(1e9 / fill, MERGES_FILL))
+        });
+        let other = [
+            Parameter::MapReach,
+            Parameter::FastCache,
+            Parameter::RateLimit,
+            Parameter::BandwidthLimit,
+        ];
         let other = other.iter().any(|of| self.value(*of).is_some());
         self.value(Parameter::ClusteredBlock).is_some() || slower && !other
+    }
+
+    /// Returns the rate at which an empty drive is filled in order, in bytes per second.
+    pub(super) fn fill(&self) -> Option<f64> {
+        let samples = self.series(Parameter::FastCache, series::EMPTY).iter();
+        let rates: Vec<f64> = samples
+            .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
+            .collect();
+        location::median(&rates)
     }
 
     pub(super) fn is_absent(&self, parameter: Parameter) -> bool {

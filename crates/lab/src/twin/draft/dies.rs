@@ -4,7 +4,6 @@ use super::parts::{Assumptions, link};
 use crate::twin::seen::Seen;
 use crate::twin::series;
 use fathom_probe::Parameter;
-use fathom_stats::location::median;
 
 /// The usual number.
 const DIES: u64 = 8;
@@ -14,8 +13,7 @@ const DIES: u64 = 8;
 /// channels.
 pub(super) fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64 {
     let pairs = seen.interval(Parameter::Parallelism);
-    let busy = busy(seen);
-    if let (Some(pairs), Some(busy)) = (pairs, busy) {
+    if let (Some(pairs), Some(busy)) = (pairs, busy(seen, FLASH_LIMITS)) {
         return of_both(pairs, busy);
     }
     if let Some([low, high]) = pairs {
@@ -23,6 +21,18 @@ pub(super) fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64
     }
     if seen.is_absent(Parameter::Parallelism) {
         return 1;
+    }
+    // A volume's limit sets the rate, too, and then there is no knee.
+    let knee = seen.value(Parameter::QueueKnee);
+    if let Some(busy) = knee.and_then(|_| busy(seen, NEARLY)) {
+        let dies = even(busy.floor().max(0.97 * busy), 1.1 * busy + 0.1).max(1);
+        let why = seen.why_not(Parameter::Parallelism);
+        assumed.add(
+            "flash.dies",
+            dies,
+            format!("{why}; those that read at once"),
+        );
+        return dies;
     }
     if seen.record.meta.target.queue_depth <= 1
         && let Some(dies) = programming(seen, page)
@@ -63,30 +73,28 @@ const DIES_OF_CARD: f64 = 8.0;
 
 /// Returns how many dies program pages of this size at once while a drive is filled in order.
 fn programming(seen: &Seen<'_>, page: u64) -> Option<u64> {
-    let samples = seen.series(Parameter::FastCache, series::EMPTY).iter();
-    let rates: Vec<f64> = samples
-        .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
-        .collect();
     let clean = seen.figure(Parameter::Flush, "clean_ns").unwrap_or(0.0);
     let program = seen.number(Parameter::Flush)? - clean;
-    let dies = median(&rates)? * program / 1e9 / page as f64;
+    let dies = seen.fill()? * program / 1e9 / page as f64;
     Some(dies.round().clamp(1.0, DIES_OF_CARD) as u64)
 }
 
-/// The share of the link's and of the controller's rate up to which the flash limits random reads.
+/// The share of the link's and of the controller's rate up to which the flash limits random reads; the same where pairs of reads
+/// tell nothing, because the controller takes about as long as the flash.
 const FLASH_LIMITS: f64 = 0.7;
+const NEARLY: f64 = 0.9;
 
 /// Reads in flight for each die from which hardly any die is ever idle.
 const DEEP: f64 = 12.0;
 
 /// Returns how many dies the highest rate of random reads keeps busy, if the flash limits it. With a map in flash many of them are
 /// two reads of the flash, and the rate tells no number.
-fn busy(seen: &Seen<'_>) -> Option<f64> {
+fn busy(seen: &Seen<'_>, share: f64) -> Option<f64> {
     if seen.number(Parameter::MapReach).is_some() {
         return None;
     }
     let peak = seen.figure(Parameter::QueueKnee, "iops")?;
-    let flash = seen.figure(Parameter::Parallelism, "flash_ns")?;
+    let flash = flash(seen)?;
     let small = SMALL * peak;
     let link = link(seen).unwrap_or(f64::MAX);
     let flash = flash + transfer(seen, link).clamp(0.0, flash);
@@ -98,8 +106,16 @@ fn busy(seen: &Seen<'_>) -> Option<f64> {
     let each = two.zip(one).map_or(host, |(two, one)| two - one);
     let busy = peak * flash / 1e9;
     let deep = f64::from(seen.record.meta.target.queue_depth.min(1024)) >= DEEP * busy;
-    let limits = small < FLASH_LIMITS * link && peak * each < FLASH_LIMITS * 1e9;
+    let limits = small < share * link && peak * each < share * 1e9;
     (deep && limits).then_some(busy)
+}
+
+/// Returns how long a read of a logical block keeps the flash, in nanoseconds: what it takes longer than one of nothing.
+fn flash(seen: &Seen<'_>) -> Option<f64> {
+    let of = |series| seen.median(Parameter::Parallelism, series);
+    let longer = || Some(of(series::SOLO)? - of(series::NOTHING)?);
+    let flash = seen.figure(Parameter::Parallelism, "flash_ns");
+    flash.or_else(longer).filter(|flash| *flash > 0.0)
 }
 
 /// The reads whose rate the queue knee has, in bytes.
@@ -125,9 +141,9 @@ fn even(low: f64, high: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_base::Bytes;
+    use fathom_base::{Bytes, Dur};
     use fathom_probe::run::{self, RunConfig};
-    use fathom_probe::{Level, Unobserved};
+    use fathom_probe::{Level, Profile, Unobserved, Verdict};
     use fathom_ssd::Spec;
     use fathom_ssd::spec::MappingKind;
 
@@ -137,6 +153,26 @@ mod tests {
         assert_eq!(of_both([9.0, 9.0], 7.9), 8);
         assert_eq!(of_both([4.0, 4.0], 4.8), 4);
         assert_eq!(of_both([8.0, 8.0], 3.0), 8);
+    }
+
+    /// Probes parameters of a drive, and returns the dies that its twin gets.
+    fn told(spec: Spec, parameters: &[Parameter]) -> (Profile, u64) {
+        spec.check().unwrap();
+        let mut drive = fathom_model::Model::Ssd(Box::new(spec)).build(1).unwrap();
+        let config = RunConfig {
+            seed: 1,
+            level: Level::Quick,
+            parameters: parameters.to_vec(),
+            ..RunConfig::default()
+        };
+        let record = run::run(&mut drive, &config, None, &mut Unobserved).unwrap();
+        let profile = run::solve(&record);
+        let dies = dies(
+            &Seen::new(&record, &profile),
+            65_536,
+            &mut Assumptions::default(),
+        );
+        (profile, dies)
     }
 
     /// Many random reads of a map in flash are two reads of it, so that their rate tells fewer dies than there are.
@@ -151,22 +187,31 @@ mod tests {
         spec.mapping.unit = Some(Bytes::kib(4));
         spec.mapping.kind = MappingKind::Dftl;
         spec.mapping.map_cache = Some(Bytes::kib(128));
-        spec.check().unwrap();
-        let mut drive = fathom_model::Model::Ssd(Box::new(spec)).build(1).unwrap();
-        let config = RunConfig {
-            seed: 1,
-            level: Level::Quick,
-            parameters: vec![
-                Parameter::Parallelism,
-                Parameter::QueueKnee,
-                Parameter::MapReach,
-            ],
-            ..RunConfig::default()
-        };
-        let record = run::run(&mut drive, &config, None, &mut Unobserved).unwrap();
-        let profile = run::solve(&record);
-        let seen = Seen::new(&record, &profile);
-        assert!(seen.number(Parameter::MapReach).is_some());
-        assert_eq!(dies(&seen, 65_536, &mut Assumptions::default()), 4);
+        let asked = [
+            Parameter::Parallelism,
+            Parameter::QueueKnee,
+            Parameter::MapReach,
+        ];
+        let (profile, dies) = told(spec, &asked);
+        let reach = &profile.parameters[&Parameter::MapReach];
+        assert_eq!(reach.verdict, Verdict::Identified);
+        assert_eq!(dies, 4);
+    }
+
+    /// Pairs tell nothing where the controller takes about as long as the flash; the highest rate is that of the dies still.
+    #[test]
+    fn a_busy_controller_leaves_the_dies_to_the_rate_of_reads() {
+        let mut spec = Spec::from_toml(fathom_model::find("sd-card").unwrap().text).unwrap();
+        spec.capacity = Bytes::mib(512);
+        spec.flash.channels = 1;
+        spec.flash.packages_per_channel = 1;
+        spec.flash.dies_per_package = 1;
+        spec.flash.read = Dur::us(86);
+        spec.host.command_overhead = Dur::us(78);
+        spec.host.queue_depth = 32;
+        let (profile, dies) = told(spec, &[Parameter::Parallelism, Parameter::QueueKnee]);
+        let pairs = &profile.parameters[&Parameter::Parallelism];
+        assert_eq!(pairs.verdict, Verdict::NotIdentifiable);
+        assert_eq!(dies, 1);
     }
 }

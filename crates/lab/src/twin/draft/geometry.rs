@@ -161,9 +161,10 @@ fn pages(seen: &Seen<'_>, whole: u64, page: u64, dies: u64, assumed: &mut Assump
     if let Some(pages) = known.filter(|pages| (1..=16_384).contains(pages)) {
         return pages;
     }
-    // A drive that stripes over all dies is overwritten by whole stripes of blocks.
+    // A drive that stripes over all dies is overwritten by whole stripes of blocks; one that merges them, block by block.
+    let wide = if seen.merges() { 1 } else { dies };
     let reclaimed = bytes(seen, Parameter::ReclaimUnit).map(|unit| {
-        let pages = unit as f64 / (page * dies) as f64;
+        let pages = unit as f64 / (page * wide) as f64;
         pages.round() as u64
     });
     if let Some(pages) = reclaimed.filter(|pages| (RECLAIMED_MIN..=16_384).contains(pages)) {
@@ -206,6 +207,12 @@ fn merged(seen: &Seen<'_>) -> Option<(u64, Option<MappingKind>)> {
     })
 }
 
+/// Returns true if what is merged or what is reclaimed tells the block of a drive that merges.
+pub(in crate::twin) fn knows_block(seen: &Seen<'_>) -> bool {
+    let of = |parameter| bytes(seen, parameter).is_some_and(|bytes| bytes > 0);
+    of(Parameter::ClusteredBlock) || of(Parameter::ReclaimUnit)
+}
+
 fn kind(seen: &Seen<'_>, assumed: &mut Assumptions) -> MappingKind {
     if seen.value(Parameter::MapReach).is_some() {
         return MappingKind::Dftl;
@@ -218,7 +225,7 @@ fn kind(seen: &Seen<'_>, assumed: &mut Assumptions) -> MappingKind {
         }
         None => MappingKind::Page,
         Some((_, known)) => {
-            let kind = known.unwrap_or(MappingKind::Superblock);
+            let kind = known.unwrap_or(MappingKind::Fast);
             let why = match known {
                 Some(_) => "by the sizes of what is merged and reclaimed, and by random overwrites",
                 None => "blocks are merged; which translation layer does it does not show",

@@ -8,7 +8,7 @@ mod memory;
 mod parts;
 mod times;
 
-pub(super) use geometry::{Arrangement, arrangements};
+pub(super) use geometry::{Arrangement, arrangements, knows_block};
 pub(super) use parts::{dur, rate, wire};
 
 use super::error::TwinError;

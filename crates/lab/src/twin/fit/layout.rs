@@ -43,8 +43,11 @@ fn whole_blocks(spec: &mut Spec) {
     cache.static_capacity = Bytes(blocks.max(some) * of_all);
 }
 
-/// Returns a drive with every manner of its fast cache.
-pub(super) fn caches(spec: &Spec) -> Vec<Spec> {
+/// Returns a drive with every manner of its fast cache, or of its blocks if it merges them.
+pub(super) fn manners(spec: &Spec) -> Vec<Spec> {
+    if !spec.mapping.kind.is_paged() {
+        return wide(spec);
+    }
     let Some(cache) = &spec.fast_cache else {
         return vec![spec.clone()];
     };
@@ -72,22 +75,84 @@ pub(super) fn caches(spec: &Spec) -> Vec<Spec> {
     all.into_iter().map(with).collect()
 }
 
-/// Returns a drive with other numbers of log blocks, of one log for all blocks and of a log block for each one that is written: the
-/// sizes of what is merged and of what is reclaimed are those of both.
-pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
-    let kinds: &[MappingKind] = match spec.mapping.kind {
-        MappingKind::Fast => &[MappingKind::Fast, MappingKind::Block],
-        _ => &[spec.mapping.kind],
+/// Returns a drive that merges with its blocks on one die, and on several.
+fn wide(spec: &Spec) -> Vec<Spec> {
+    let flash = &spec.flash;
+    let dies = u64::from(flash.channels * flash.dies_per_package);
+    let widths = arrangements(dies).into_iter().map(|one| one.wide);
+    let mut widths: Vec<u64> = widths.collect();
+    widths.sort_unstable();
+    widths.dedup();
+    let with = |wide: u64| {
+        let mut spec = spec.clone();
+        let pages = u64::from(spec.flash.pages_per_block);
+        spec.flash.pages_per_block = (pages / wide) as u32;
+        (pages.is_multiple_of(wide) && spec.check().is_ok()).then_some(spec)
     };
-    let with = |kind: MappingKind, log_blocks: u32| {
+    widths.into_iter().filter_map(with).collect()
+}
+
+/// Returns a drive that merges with other translation layers and numbers of log blocks. Where the sizes of what is merged and of
+/// what is reclaimed tell one, it is a superblock mapping. Else there are one log for all blocks, a log block for each one that is
+/// written, and superblocks, of which all blocks that share theirs are merged together.
+pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
+    let kinds: &[(MappingKind, u32)] = match spec.mapping.kind {
+        MappingKind::Superblock => &[(MappingKind::Superblock, 1)],
+        _ => &[
+            (MappingKind::Fast, 1),
+            (MappingKind::Block, 1),
+            (MappingKind::Superblock, 1),
+            (MappingKind::Superblock, SHARED),
+        ],
+    };
+    let with = |(kind, share): (MappingKind, u32), log_blocks: u32| {
         let mut spec = spec.clone();
         spec.mapping.kind = kind;
         spec.mapping.log_blocks = log_blocks;
+        let pages = spec.flash.pages_per_block;
+        let whole = pages.is_multiple_of(share);
+        whole.then(|| with_block(&spec, pages / share)).flatten()
+    };
+    let of = |kind: &(MappingKind, u32)| LOGS.map(|logs| with(*kind, logs));
+    kinds.iter().flat_map(of).flatten().collect()
+}
+
+/// Returns a drive that merges with other blocks.
+pub(super) fn blocks(spec: &Spec) -> Vec<Spec> {
+    let pages = f64::from(spec.flash.pages_per_block);
+    let with = |times: f64| with_block(spec, (pages * times).round() as u32);
+    BLOCKS.into_iter().filter_map(with).collect()
+}
+
+/// Returns a drive that merges, and the same with a log block less and with one more.
+pub(super) fn nearby(spec: &Spec) -> Vec<Spec> {
+    let logs = spec.mapping.log_blocks;
+    let with = |log_blocks: u32| {
+        let mut spec = spec.clone();
+        spec.mapping.log_blocks = log_blocks;
         spec
     };
-    let of = |kind: &MappingKind| LOGS.map(|logs| with(*kind, logs));
-    kinds.iter().flat_map(of).collect()
+    let near = [logs, logs.saturating_sub(1), logs + 1].map(with);
+    near.into_iter().filter(|one| one.check().is_ok()).collect()
 }
+
+/// Returns a drive with another number of pages of a block, if there is one.
+fn with_block(spec: &Spec, pages: u32) -> Option<Spec> {
+    let mut spec = spec.clone();
+    let flash = &mut spec.flash;
+    let wide = flash.clustered_block.0 / (flash.page.0 * u64::from(flash.pages_per_block));
+    let block = flash.page.0 * u64::from(pages) * wide;
+    flash.pages_per_block = pages;
+    flash.clustered_block = Bytes(block);
+    spec.capacity = Bytes(spec.capacity.0.next_multiple_of(block.max(1)));
+    spec.check().is_ok().then_some(spec)
+}
+
+/// The blocks that are tried, over the assumed one.
+const BLOCKS: [f64; 7] = [1.0, 0.25, 0.35, 0.5, 0.7, 1.4, 2.0];
+
+/// The data blocks that share their blocks in a superblock mapping (Kang et al., EMSOFT 2006).
+const SHARED: u32 = 4;
 
 /// The numbers of log blocks that are tried.
 const LOGS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
@@ -123,8 +188,64 @@ mod tests {
             kinds
         };
         spec.mapping.kind = MappingKind::Fast;
-        assert_eq!(kinds(&spec), [MappingKind::Fast, MappingKind::Block]);
+        let three = [
+            MappingKind::Fast,
+            MappingKind::Block,
+            MappingKind::Superblock,
+        ];
+        assert_eq!(kinds(&spec), three);
         spec.mapping.kind = MappingKind::Superblock;
         assert_eq!(kinds(&spec), [MappingKind::Superblock]);
+    }
+
+    /// A card of two dies of 64 KiB pages, whose block of 8 MiB is on one of them.
+    fn card() -> Spec {
+        let mut spec = Spec::from_toml(fathom_model::find("sd-card").unwrap().text).unwrap();
+        spec.flash.channels = 1;
+        spec.flash.packages_per_channel = 1;
+        spec.flash.dies_per_package = 2;
+        spec.flash.planes_per_die = 1;
+        spec.flash.page = Bytes::kib(64);
+        spec.flash.clustered_page = Bytes::kib(64);
+        spec.flash.pages_per_block = 128;
+        spec.flash.clustered_block = Bytes::mib(8);
+        spec.capacity = Bytes::mib(1024);
+        spec.mapping.kind = MappingKind::Fast;
+        spec.mapping.unit = Some(Bytes::kib(64));
+        spec.mapping.log_blocks = 4;
+        spec.check().unwrap();
+        spec
+    }
+
+    #[test]
+    fn a_block_that_is_merged_may_lie_on_several_dies() {
+        let pages = |spec: &Spec| (spec.flash.pages_per_block, spec.flash.clustered_block);
+        let all: Vec<_> = manners(&card()).iter().map(pages).collect();
+        assert_eq!(all, [(128, Bytes::mib(8)), (64, Bytes::mib(8))]);
+    }
+
+    /// Four blocks of a superblock mapping are merged together, so that what merges show may be four blocks.
+    #[test]
+    fn superblocks_of_four_blocks_and_of_one_are_tried() {
+        let all = logs(&card());
+        let supers = all
+            .iter()
+            .filter(|one| one.mapping.kind == MappingKind::Superblock);
+        let mut sizes: Vec<Bytes> = supers.map(|one| one.flash.clustered_block).collect();
+        sizes.dedup();
+        assert_eq!(sizes, [Bytes::mib(8), Bytes::mib(2)]);
+        let near = nearby(&card());
+        let near: Vec<u32> = near.iter().map(|one| one.mapping.log_blocks).collect();
+        assert_eq!(near, [4, 3, 5]);
+    }
+
+    #[test]
+    fn blocks_that_nothing_tells_are_tried_from_a_quarter_to_twice() {
+        let of = |spec: &Spec| spec.flash.clustered_block.0 >> 10;
+        let sizes: Vec<u64> = blocks(&card()).iter().map(of).collect();
+        assert_eq!(sizes, [8192, 2048, 2880, 4096, 5760, 11456, 16384]);
+        for one in blocks(&card()) {
+            assert!(one.capacity >= card().capacity);
+        }
     }
 }

@@ -95,6 +95,8 @@ pub(in crate::twin) struct Fitting<'a> {
     pub(in crate::twin) recorded: &'a Samples,
     /// The rate of the link is known, and not fitted.
     pub(in crate::twin) link: bool,
+    /// The block of a drive that merges is known.
+    pub(in crate::twin) block: bool,
     pub(in crate::twin) watcher: &'a dyn Watcher,
     pub(in crate::twin) shared: &'a Shared,
     /// The limit of the work of this part. It is looked at only where all work so far is done, in whatever order parallel parts
@@ -119,6 +121,7 @@ impl<'a> Fitting<'a> {
             goals: self.goals,
             recorded: self.recorded,
             link: self.link,
+            block: self.block,
             watcher: self.watcher,
             shared: self.shared,
             allowed,
