@@ -4,7 +4,7 @@ use super::Bench;
 use super::loops::Load;
 use super::rig::{Ask, Rig};
 use crate::twin::figures::{Loaded, Samples, loaded_figures};
-use fathom_base::SpecError;
+use fathom_base::{Bytes, SpecError};
 use fathom_block::Op;
 use fathom_model::Model;
 use fathom_run::{Precondition, prepare};
@@ -13,6 +13,9 @@ use fathom_ssd::Spec;
 /// One request of so many is a write, and the part of the drive that is used, in bytes (parameter `fast_cache`).
 const WRITE_EVERY: u64 = 4;
 const AREA: u64 = 1 << 30;
+/// A larger candidate is measured as one of this size, in bytes: the loops write a hundredth of it, and so meet no collection on
+/// either.
+const LARGE: u64 = 16 << 30;
 
 impl Bench {
     /// Measures reads and writes together on a full candidate.
@@ -26,7 +29,7 @@ impl Bench {
         }
         let spec = Spec {
             limit: None,
-            ..spec.clone()
+            ..smaller(spec)
         };
         let mut drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
         if prepare(&mut drive, Precondition::Filled, self.seed).is_err() {
@@ -48,6 +51,17 @@ impl Bench {
     }
 }
 
+/// Returns a drive of the same parts that is not larger than [`LARGE`], if there is one.
+fn smaller(spec: &Spec) -> Spec {
+    let mut small = spec.clone();
+    let block = spec.flash.clustered_block.0.max(1);
+    small.capacity = Bytes((LARGE / block * block).min(spec.capacity.0));
+    match small.check() {
+        Ok(()) => small,
+        Err(_) => spec.clone(),
+    }
+}
+
 fn asks(rig: &mut Rig, one: &Load) -> Vec<Ask> {
     let ask = |_| {
         let writes = rig.below(WRITE_EVERY) == 0;
@@ -60,4 +74,20 @@ fn asks(rig: &mut Rig, one: &Load) -> Vec<Ask> {
         Ask::new(op, at, len)
     };
     (0..one.count).map(ask).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_candidate_is_not_filled_whole() {
+        let mut spec = Spec::from_toml(fathom_model::find("nvme").unwrap().text).unwrap();
+        spec.capacity = Bytes::gib(960);
+        spec.check().unwrap();
+        let small = smaller(&spec);
+        assert_eq!(small.capacity, Bytes::gib(16));
+        spec.capacity = Bytes::gib(8);
+        assert_eq!(smaller(&spec).capacity, Bytes::gib(8));
+    }
 }
