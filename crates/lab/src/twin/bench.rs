@@ -77,8 +77,9 @@ pub(super) struct Bench {
     /// The interval of reads in a window, and the share of them that is kept as the slowest.
     apart: Dur,
     tail: f64,
-    /// Reads and writes together.
+    /// Reads and writes together, and the last bytes that were written before them without a pause.
     loads: Vec<Load>,
+    last: u64,
     /// Reads after a write.
     after: Option<Rounds>,
     /// The work of simulating so far.
@@ -122,6 +123,7 @@ impl Bench {
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
             loads: loops::loops(seen),
+            last: loops::last(seen),
             after: Rounds::of(seen),
             work: Work::default(),
         }

@@ -36,6 +36,13 @@ impl Bench {
             return Ok(samples);
         }
         let mut rig = self.rig(drive, AREA);
+        // A fast cache is empty after a pause, and full in the loops of the record.
+        let end = rig.capacity;
+        let last = self.last.min(end / 10) / rig.block * rig.block;
+        if last > 0 {
+            rig.trim(end - last..end);
+            rig.fill(end - last..end);
+        }
         for one in &self.loads {
             let asks = asks(&mut rig, one);
             let served = rig.serve(&asks, one.depth as usize).into_iter();
@@ -79,6 +86,50 @@ fn asks(rig: &mut Rig, one: &Load) -> Vec<Ask> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::twin::figures::{What, distance, goals, samples};
+    use crate::twin::seen::Seen;
+    use fathom_base::Dur;
+    use fathom_probe::run::{RunConfig, run, solve};
+    use fathom_probe::{Level, Parameter, Unobserved};
+    use fathom_ssd::spec::{FastCache, Fold, WhenFull};
+
+    /// The drive itself, in the state in which its record has the loops: with a full cache, though nothing was overwritten.
+    #[test]
+    fn the_loops_of_a_full_cache_are_repeated() {
+        let mut spec = Spec::from_toml(fathom_model::find("nvme").unwrap().text).unwrap();
+        spec.capacity = Bytes::gib(1);
+        spec.fast_cache = Some(FastCache {
+            bits_per_cell: 3,
+            static_capacity: Bytes::mib(96),
+            dynamic_percent: 0.0,
+            read: Dur::us(25),
+            program: Dur::us(150),
+            erase: Dur::us(3500),
+            fold: Fold::Idle,
+            idle_delay: Dur::ms(500),
+            when_full: WhenFull::Fold,
+        });
+        spec.check().unwrap();
+        let mut drive = Model::Ssd(Box::new(spec.clone())).build(1).unwrap();
+        let config = RunConfig {
+            seed: 1,
+            level: Level::Full,
+            parameters: vec![Parameter::FastCache],
+            ..RunConfig::default()
+        };
+        let record = run(&mut drive, &config, None, &mut Unobserved).unwrap();
+        let profile = solve(&record);
+        let seen = Seen::new(&record, &profile);
+        let goals = goals(&samples(&seen));
+        let bench = Bench::of(&seen);
+        let far = |bench: &Bench| distance(&goals, &bench.load(&spec).unwrap(), What::load);
+        let rested = Bench {
+            last: 0,
+            ..bench.clone()
+        };
+        let (full, rested) = (far(&bench), far(&rested));
+        assert!(full < 0.2 * rested, "{full} and {rested}");
+    }
 
     #[test]
     fn a_large_candidate_is_not_filled_whole() {

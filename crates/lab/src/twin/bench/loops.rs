@@ -30,3 +30,9 @@ pub(super) fn loops(seen: &Seen<'_>) -> Vec<Load> {
         .filter(|one| one.read > 0 && one.write > 0)
         .collect()
 }
+
+/// Returns the bytes of the last tenth of the drive, which is written just before the loops.
+pub(super) fn last(seen: &Seen<'_>) -> u64 {
+    let pieces = seen.series(Parameter::FastCache, series::NEARLY).iter();
+    pieces.map(|sample| sample.bytes).sum()
+}
