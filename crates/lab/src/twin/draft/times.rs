@@ -7,7 +7,7 @@ use crate::twin::series;
 use fathom_base::{Bytes, Dur};
 use fathom_probe::Parameter;
 use fathom_ssd::spec::{Arbitration, Flash, Host, Log, Noise, ProgramMode, Protocol};
-use fathom_stats::location::{median, quantile};
+use fathom_stats::location::quantile;
 
 /// The usual values of what the record does not tell.
 const READ_NS: f64 = 60_000.0;
@@ -129,14 +129,8 @@ fn program(
     bus: f64,
     assumed: &mut Assumptions,
 ) -> Option<f64> {
-    let of = Parameter::FastCache;
-    let slow = seen.figure(of, "slow_bytes_per_s").or_else(|| {
-        let samples = seen.series(of, series::EMPTY).iter();
-        let rates: Vec<f64> = samples
-            .map(|s| s.bytes as f64 / s.ns.max(1) as f64 * 1e9)
-            .collect();
-        median(&rates)
-    });
+    let slow = seen.figure(Parameter::FastCache, "slow_bytes_per_s");
+    let slow = slow.or_else(|| seen.fill());
     let page = layout.page as f64;
     let transfer = page / bus * 1e9;
     let by_rate = slow.map(|slow| layout.dies as f64 * page / slow * 1e9 - transfer);

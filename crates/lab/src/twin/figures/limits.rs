@@ -4,7 +4,6 @@ use super::what::What;
 use crate::twin::seen::Seen;
 use crate::twin::series;
 use fathom_probe::{Parameter, Sample};
-use fathom_stats::location::median;
 
 /// The lengths of small and of long reads in loops.
 const SMALL: u64 = 4096;
@@ -46,10 +45,6 @@ impl Limits {
         let alone = seen.median(Parameter::Stalls, series::ALONE);
         let reads = 1e9 / (APART * alone.unwrap_or(0.0)).max(APART_MIN);
         let below = |limit: Option<f64>, load: f64| limit.is_none_or(|limit| load < SLOW * limit);
-        let fills = seen.series(Parameter::FastCache, series::EMPTY).iter();
-        let fills: Vec<f64> = fills
-            .map(|sample| sample.bytes as f64 / sample.ns.max(1) as f64 * 1e9)
-            .collect();
         let lone = 1e9 / alone.unwrap_or(1e9).max(1.0);
         Self {
             lone: below(per_second, lone) && below(bytes, SMALL as f64 * lone),
@@ -57,7 +52,7 @@ impl Limits {
             bytes,
             slow: below(per_second, reads + WRITES)
                 && below(bytes, SMALL as f64 * reads + WRITTEN)
-                && median(&fills).is_none_or(|fill| WRITTEN < BUSY * fill),
+                && seen.fill().is_none_or(|fill| WRITTEN < BUSY * fill),
         }
     }
 
