@@ -1,5 +1,6 @@
 //! The parallelism of reads: how many parts of the drive serve reads without waiting for each other.
 
+pub(crate) mod blank;
 pub(crate) mod collide;
 pub(crate) mod even;
 mod pool;

@@ -7,30 +7,26 @@
 //! the two, corrected by the shares of either distribution above it (Rogan and Gladen, "Estimating prevalence from the
 //! results of a screening test", American Journal of Epidemiology 107(1), 1978).
 
-use super::take::{FIRST, LONG, PAIR, SECOND, SOLO, TOGETHER};
-use crate::robust::blank::{NOTHING, NOTHING_PAIR};
-use crate::robust::pace;
-use crate::{Parameter, Record, Sample, Series};
+use super::blank::{Blank, FLASH_MIN, KEPT, blank, times};
+use super::take::{LONG, PAIR, SOLO};
+use crate::{Parameter, Record};
 use fathom_base::Rng;
 use fathom_stats::location::{mean, median, quantile};
-use std::collections::BTreeMap;
 
 /// The simulated pairs, and the random stream that makes them.
 const SIMULATED: usize = 20_000;
 const STREAM: u64 = 0x7061_6972;
 /// The least difference between the shares above the threshold with and without collision.
 const POWER_MIN: f64 = 0.35;
-/// The ratio of a second read to a first one below which something of the first was kept.
-const KEPT: f64 = 0.93;
 /// The pairs of a block, and the standard deviations by which blocks differ more than by chance.
 const BLOCK: usize = 250;
 const CHANCE: f64 = 3.0;
-/// The least time of the flash, as a share of the time of a read.
-const FLASH_MIN: f64 = 0.08;
 
 /// The standard errors by which more second reads must be faster than slower, and their least share.
 const SIGNS: f64 = 3.0;
 const MAPPED: f64 = 0.08;
+/// The part of what the noise of the host's side is known to do to pairs that may be wrong, as a standard error.
+const UNSURE: f64 = 0.15;
 /// The least part of the time of the flash that only reads of one die wait for.
 const APART_MIN: f64 = 0.35;
 
@@ -49,6 +45,8 @@ pub(crate) struct Pairs {
     collided: f64,
     /// The number of lone reads that tell these shares.
     lone: f64,
+    /// The part of the free share that comes from the noise of the host's side.
+    by_host: f64,
     /// The share of lone reads that memory answers.
     pub(crate) memory: f64,
 }
@@ -66,73 +64,6 @@ pub(crate) enum Blind {
     Channel,
     /// The noise is larger than what a collision costs.
     Noise,
-}
-
-/// Returns the samples of a series of a parameter that no limit delayed.
-fn samples(record: &Record, of: Parameter, series: Series) -> impl Iterator<Item = &Sample> {
-    let since = pace::since(record, of);
-    record.series(of, series).filter(move |s| s.step >= since)
-}
-
-/// Returns the times of a series of a parameter.
-pub(crate) fn times(record: &Record, of: Parameter, series: Series) -> Vec<f64> {
-    samples(record, of, series).map(|s| s.ns as f64).collect()
-}
-
-/// Returns the times of a series with their places.
-pub(super) fn times_by_place(record: &Record, of: Parameter, series: Series) -> Vec<(u64, f64)> {
-    samples(record, of, series)
-        .map(|s| (s.offset, s.ns as f64))
-        .collect()
-}
-
-/// Returns the times of a series by their sizes.
-pub(crate) fn by_size(record: &Record, of: Parameter, series: Series) -> BTreeMap<u64, Vec<f64>> {
-    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for sample in samples(record, of, series) {
-        all.entry(sample.x).or_default().push(sample.ns as f64);
-    }
-    all
-}
-
-/// What reads take without the flash: alone, and two at once.
-struct Blank {
-    alone: Vec<f64>,
-    two: Vec<f64>,
-}
-
-/// Returns what reads take without the flash. A stripe's reads of nothing are those of the parallelism.
-fn blank(record: &Record, of: Parameter) -> Option<Blank> {
-    let measured = [of, Parameter::Parallelism].map(|of| Blank {
-        alone: times(record, of, NOTHING),
-        two: times(record, of, NOTHING_PAIR),
-    });
-    let measured = measured.into_iter().find(|blank| !blank.alone.is_empty());
-    measured.or_else(|| derived(record, of))
-}
-
-/// Derives what reads take without the flash on a drive that shows no reads of nothing. Of two reads of one page, which
-/// surely collide, the second waits for as long as the flash takes. Nothing is known if memory may answer the second: then
-/// it answers a read that is made again, too.
-fn derived(record: &Record, of: Parameter) -> Option<Blank> {
-    let typical = |series| median(&times(record, of, series));
-    let solos = times(record, of, SOLO);
-    let (solo, together) = (median(&solos)?, typical(TOGETHER)?);
-    let flash = together - solo;
-    let kept = typical(SECOND)? < KEPT * typical(FIRST)?;
-    if kept || flash < FLASH_MIN * solo {
-        return None;
-    }
-    // Most of the faster half of random pairs do not collide.
-    let host = (quantile(&times(record, of, PAIR), 0.25)? - solo).max(0.0);
-    let alone: Vec<f64> = solos.iter().map(|ns| (ns - flash).max(1.0)).collect();
-    let two = alone.iter().map(|ns| ns + host).collect();
-    Some(Blank { alone, two })
-}
-
-/// Returns the time below which a read is one without the flash: nine in ten are.
-pub(crate) fn without_flash(record: &Record, of: Parameter, share: f64) -> Option<f64> {
-    quantile(&blank(record, of)?.alone, share)
 }
 
 /// Returns true if a read that takes `ns` is as fast as nine in ten reads of nothing, which take up to `high`.
@@ -205,9 +136,10 @@ pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
         free: 0.0,
         collided: 1.0,
         lone: solos.len() as f64,
+        by_host: 0.0,
         memory,
     };
-    let known = known.simulated(record.meta.seed, &solos, nothing, near);
+    let known = known.simulated(record.meta.seed, &solos, &blank, near);
     match known.collided - known.free < POWER_MIN * (1.0 - memory).powi(2) {
         true => Err(Blind::Noise),
         false => Ok(known),
@@ -216,12 +148,18 @@ pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
 
 impl Pairs {
     /// Finds the shares above the threshold from pairs that are made of lone reads.
-    fn simulated(self, seed: u64, solos: &[f64], nothing: f64, near: f64) -> Self {
+    fn simulated(self, seed: u64, solos: &[f64], blank: &Blank, near: f64) -> Self {
         let mut rng = Rng::new(seed, STREAM);
-        let (mut free, mut collided) = (0usize, 0usize);
+        let (mut free, mut even, mut collided) = (0usize, 0usize, 0usize);
+        let nothing = median(&blank.alone).unwrap_or_default();
+        let (two, part) = (
+            median(&blank.two).unwrap_or_default(),
+            blank.uneven_by_host(),
+        );
         for _ in 0..SIMULATED {
             let [a, b] = [0; 2].map(|_| rng.pick(solos).copied().unwrap_or_default());
-            let apart = a.max(b + self.host);
+            let uneven = rng.pick(&blank.two).map_or(0.0, |ns| part * (ns - two));
+            let apart = a.max(b + self.host + uneven);
             let both = a.min(b) > 1.05 * near;
             let together = if both {
                 apart.max(a + b - nothing)
@@ -229,12 +167,14 @@ impl Pairs {
                 apart
             };
             free += usize::from(apart > self.threshold);
+            even += usize::from(a.max(b + self.host) > self.threshold);
             collided += usize::from(together > self.threshold);
         }
         let share = |count: usize| count as f64 / SIMULATED as f64;
         Self {
             free: share(free),
             collided: share(collided),
+            by_host: share(free.abs_diff(even)),
             ..self
         }
     }
@@ -282,12 +222,14 @@ impl Pairs {
 pub(crate) fn random(record: &Record, of: Parameter, pairs: &Pairs) -> Option<(f64, f64, usize)> {
     let times = times(record, of, PAIR);
     let (share, error) = pairs.share(&times)?;
-    Some((share, error.hypot(pairs.drift(&times)), times.len()))
+    let host = UNSURE * pairs.by_host / (pairs.collided - pairs.free);
+    let error = error.hypot(pairs.drift(&times)).hypot(host);
+    Some((share, error, times.len()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, Pairs};
+    use super::{BLOCK, Blank, Pairs};
     use fathom_base::Rng;
 
     const KNOWN: Pairs = Pairs {
@@ -298,6 +240,7 @@ mod tests {
         free: 0.0,
         collided: 1.0,
         lone: 2000.0,
+        by_host: 0.0,
         memory: 0.0,
     };
 
@@ -307,6 +250,40 @@ mod tests {
         let all = shares.iter().flat_map(share);
         all.map(|share| if rng.chance(share) { 150.0 } else { 101.0 })
             .collect()
+    }
+
+    /// What the second read waits for the controller varies as the first one's time there does.
+    #[test]
+    fn the_noise_of_the_controller_is_no_collision() {
+        let mut rng = Rng::new(8, 3);
+        let mut about = |middle: f64, spread: f64| {
+            let sum: f64 = (0..12)
+                .map(|_| rng.below(1 << 20) as f64 / (1 << 20) as f64)
+                .sum();
+            middle + spread * (sum - 6.0)
+        };
+        // 20 us in the controller with a noise of a quarter, 40 us on the way, and 30 us of the flash.
+        let (mut alone, mut two, mut solos, mut free) = (vec![], vec![], vec![], vec![]);
+        for _ in 0..20_000 {
+            let mut host = || about(20.0, 5.0);
+            alone.push(host() + 40.0);
+            two.push(host() + host() + 40.0);
+            solos.push(host() + 70.0);
+            let (first, second) = (host(), host());
+            free.push(first.max(first + second) + 70.0);
+        }
+        let blank = Blank { alone, two };
+        let known = Pairs {
+            solo: 90.0,
+            flash: 30.0,
+            host: 20.0,
+            threshold: 115.0,
+            ..KNOWN
+        };
+        let known = known.simulated(1, &solos, &blank, 66.0);
+        let share = known.share(&free).unwrap().0;
+        assert!(share.abs() < 0.03, "{share}");
+        assert!(known.by_host > 0.05);
     }
 
     #[test]

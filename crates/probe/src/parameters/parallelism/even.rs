@@ -3,7 +3,7 @@
 //! A fast cache takes what is written first, or what is written last, and its reads are shorter. Reads that meet in it wait
 //! for less than the others, so that one threshold does not tell both. What is compared must therefore lie in one of the two.
 
-use super::collide::times_by_place;
+use super::blank::times_by_place;
 use super::take::Manner;
 use crate::{Ask, Parameter, Record, Series, Session, Stop};
 use fathom_stats::location::median;

@@ -7,7 +7,8 @@
 //! first, and yet not as fast as reads of nothing, their entries were kept and their data were not. Only as many places are
 //! read from there on.
 
-use super::collide::{by_memory, faster_but_read, times, times_by_place, without_flash};
+use super::blank::{times, times_by_place, without_flash};
+use super::collide::{by_memory, faster_but_read};
 use super::take::SECOND;
 use crate::robust::pace::Pace;
 use crate::{Parameter, Record, Series, Session, Stop};

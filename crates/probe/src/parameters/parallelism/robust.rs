@@ -9,7 +9,8 @@
 //! reads of nothing. Where the controller or the link takes as long for each read as the flash, no two reads meet there, and
 //! the parallelism is not identifiable.
 
-use super::collide::{Blind, Pairs, faster_but_read, pairs, random, times, without_flash};
+use super::blank::{times, without_flash};
+use super::collide::{Blind, Pairs, faster_but_read, pairs, random};
 use super::take::{FIRST, Manner, PAIR, SECOND};
 use super::{pool, take};
 use crate::robust::pace::{Pace, paced};

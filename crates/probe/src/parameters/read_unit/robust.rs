@@ -11,9 +11,8 @@
 
 use super::take;
 use super::take::STRADDLE;
-use crate::parameters::parallelism::collide::{
-    Blind, Pairs, by_size, flash_ns, lone, pairs, random, times,
-};
+use crate::parameters::parallelism::blank::{by_size, times};
+use crate::parameters::parallelism::collide::{Blind, Pairs, flash_ns, lone, pairs, random};
 use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::take::{self as reads, Manner};
 use crate::parameters::parallelism::{LONG, even};

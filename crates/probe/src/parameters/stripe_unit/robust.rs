@@ -10,7 +10,8 @@
 
 use super::take::{self, Near};
 use super::take::{INSIDE, PARTS, SIDES};
-use crate::parameters::parallelism::collide::{Pairs, by_size, pairs, random, without_flash};
+use crate::parameters::parallelism::blank::{by_size, without_flash};
+use crate::parameters::parallelism::collide::{Pairs, pairs, random};
 use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::take::{self as reads, Manner};
 use crate::parameters::parallelism::{BELOW, even};
