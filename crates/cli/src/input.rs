@@ -3,8 +3,9 @@
 
 use crate::failure::Failure;
 use crate::file_kind::FileKind;
+use crate::out;
 use fathom_base::Bytes;
-use fathom_lab::store::{PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE};
+use fathom_lab::store::{PROFILE_FILE, RECORD_FILE, REQUESTS_FILE, RUN_FILE, SUMS_FILE, kinds_in};
 use fathom_lab::target::{TargetError, TargetName};
 use fathom_lab::text::BYTES_MAX;
 use std::path::Path;
@@ -99,9 +100,19 @@ pub(crate) fn target(text: &str) -> Result<TargetName, Failure> {
             other(path).map_or(Ok(()), Err)?;
         }
         TargetName::Real(path) if path.is_file() => other(path).map_or(Ok(()), Err)?,
+        // A scratch file in a directory of results is rarely meant, and is large.
+        TargetName::Real(path) if !kinds_in(path).is_empty() => return Err(results(path)),
         TargetName::Real(_) | TargetName::Preset(_) | TargetName::Held(_) => {}
     }
     Ok(name)
+}
+
+fn results(path: &Path) -> Failure {
+    let dir = out::shown(path);
+    let said = format!("{dir} is a stored run, and a drive is asked for");
+    Failure::input("fathom::input::run", said).help(format!(
+        "name a drive, or a directory on it that holds no run; `fathom report {dir}` shows the run"
+    ))
 }
 
 fn check(path: &Path, bytes_max: Option<Bytes>) -> Result<(), Failure> {
