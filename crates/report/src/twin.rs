@@ -46,13 +46,24 @@ pub struct Figure {
     pub twin: Option<f64>,
 }
 
+/// A count from here on is none.
+const TINY: f64 = 1e-6;
+/// The least error that is named, in percent.
+pub const LEAST: f64 = 0.1;
+const UNMEASURED: &str = "A dash in the column `twin` is a fill of a fast cache that is too large to be filled in a search.\n";
+
 /// The factor from which on a figure is far off.
 const FAR: f64 = 1.25;
 
 impl Figure {
-    /// Returns by how much the twin is off, in percent of the record.
+    /// Returns by how much the twin is off, in percent of the record. `None` if either has nothing.
     pub fn error_percent(&self) -> Option<f64> {
-        Some((self.twin? / self.record - 1.0) * 100.0)
+        Some((self.ratio()? - 1.0) * 100.0)
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        let (twin, record) = (self.twin?, self.record);
+        (twin > TINY && record > TINY).then_some(twin / record)
     }
 }
 
@@ -82,10 +93,14 @@ pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
         .collect();
     let mut out = table(&rows, Kind::Numbers, screen);
     if let Some(median) = error_percent(figures) {
+        let median = median.max(LEAST);
         out += &format!(
             "\nHalf of the errors are at most {median:.1} %.{}\n",
             worst(figures)
         );
+    }
+    if figures.iter().any(|figure| figure.twin.is_none()) {
+        out += UNMEASURED;
     }
     if assumed.is_empty() {
         return screen.text(&out);
@@ -102,7 +117,7 @@ pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
 
 /// Returns a sentence on the figure that is off most, if it is far off.
 fn worst(figures: &[Figure]) -> String {
-    let off = |figure: &Figure| Some((figure.twin? / figure.record).ln().abs());
+    let off = |figure: &Figure| Some(figure.ratio()?.ln().abs());
     let errors = figures
         .iter()
         .filter_map(|figure| Some((off(figure)?, figure)));
@@ -111,7 +126,7 @@ fn worst(figures: &[Figure]) -> String {
     let said = worst.and_then(|(_, figure)| Some((&figure.name, figure.error_percent()?)));
     said.map_or_else(String::new, |(name, error)| {
         format!(
-            " The largest is that of `{name}`, {error:+.0} %: what depends on it is off as much."
+            " The largest factor is that of `{name}`, {error:+.0} %: a workload that depends on it can be off as much."
         )
     })
 }

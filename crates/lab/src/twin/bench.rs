@@ -49,7 +49,7 @@ const HEAD_PIECES: u64 = 3;
 const PIECES: u64 = 6;
 /// The blocks of a die, and the bytes, of a small drive.
 const BLOCKS: u64 = 24;
-const SMALL_DRIVE: u64 = 256 << 20;
+const SMALL_DRIVE: u64 = 1 << 30;
 /// The largest fast cache that is filled.
 const FAST_MAX: u64 = 3 << 29;
 
@@ -77,9 +77,9 @@ pub(super) struct Bench {
     /// The interval of reads in a window, and the share of them that is kept as the slowest.
     apart: Dur,
     tail: f64,
-    /// Reads and writes together, and the last bytes that were written before them without a pause.
+    /// Reads and writes together, and where the parts begin that are filled before them, as shares of the drive.
     loads: Vec<Load>,
-    last: u64,
+    parts: [f64; 2],
     /// Reads after a write.
     after: Option<Rounds>,
     /// The work of simulating so far.
@@ -123,7 +123,7 @@ impl Bench {
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
             loads: loops::loops(seen),
-            last: loops::last(seen),
+            parts: loops::parts(seen),
             after: Rounds::of(seen),
             work: Work::default(),
         }

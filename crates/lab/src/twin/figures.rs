@@ -90,12 +90,31 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     }
     if cache.is_some() {
         all.remove(&(What::Piece, 0));
+    } else if scattered(seen, &all) {
+        all.remove(&(What::Long, 0));
     }
     if fast > MIXED {
         let mixed = [What::Pair, What::Closed, What::Knee, What::Piece];
         all.retain(|(what, _), _| !mixed.contains(what));
     }
     all
+}
+
+/// Returns true if long reads in flight are slower than single ones of a drive that was filled in order: what they read had been
+/// overwritten in small parts, and lay on other dies than what a candidate reads.
+fn scattered(seen: &Seen<'_>, all: &Samples) -> bool {
+    let samples = seen.series(Parameter::FastCache, series::READ_COOL).iter();
+    let alone: Vec<f64> = samples
+        .map(|one| one.bytes as f64 / one.ns.max(1) as f64 * 1e9)
+        .collect();
+    let many = all.get(&(What::Long, 0));
+    many.is_some_and(|many| slower(many, &alone))
+}
+
+fn slower(many: &[f64], alone: &[f64]) -> bool {
+    let middle = |rates| quantile(rates, 0.5);
+    let both = middle(many).zip(middle(alone));
+    both.is_some_and(|(many, alone)| many < alone)
 }
 
 /// Returns true if a sample of a fill belongs to the part in the fast cache, or to that behind it.
@@ -171,11 +190,12 @@ impl Goal {
         if of == Of::Time {
             name.push_str(&format!(", p{}", self.percent));
         }
+        let more = if of == Of::Count { after::MORE } else { 0.0 };
         Figure {
             name,
             of,
-            record: self.value,
-            twin: self.met_by(samples),
+            record: self.value - more,
+            twin: self.met_by(samples).map(|met| met - more),
         }
     }
 }
@@ -242,6 +262,13 @@ fn peaks(phases: &[f64]) -> Option<[f64; PARTS]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_in_flight_are_not_slower_than_single_ones() {
+        assert!(slower(&[1.3e9, 1.4e9, 1.5e9], &[2.9e9]));
+        assert!(!slower(&[4.2e9], &[2.9e9, 3.0e9]));
+        assert!(!slower(&[4.2e9], &[]));
+    }
 
     #[test]
     fn phases_are_compared_around_the_period() {

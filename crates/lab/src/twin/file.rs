@@ -1,7 +1,7 @@
 //! The drive file of a twin: what it was made from and what is assumed, as comments, before the keys.
 
 use super::make::Twin;
-use fathom_report::twin::error_percent;
+use fathom_report::twin::{LEAST, error_percent};
 
 /// Returns the drive file.
 pub(super) fn text(twin: &Twin, run: &str) -> String {
@@ -9,6 +9,7 @@ pub(super) fn text(twin: &Twin, run: &str) -> String {
     let mut out =
         format!("# Twin of the drive that was measured in {run}, made by `fathom twin`.\n");
     if let Some(percent) = error_percent(&twin.figures) {
+        let percent = percent.max(LEAST);
         out += &format!(
             "# Half of its {} figures are within {percent:.1} % of the record.\n",
             twin.figures.len()

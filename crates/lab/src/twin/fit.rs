@@ -12,7 +12,7 @@ use super::direct;
 use super::figures::What;
 use fathom_ssd::Spec;
 use knob::Knob;
-use layout::{arranged, blocks, logs, manners, nearby};
+use layout::{arranged, blocks, logs, manners, nearby, sized};
 use mixed::mixed;
 use search::{LOAD, MERGES, READS, View, WRITES};
 
@@ -26,6 +26,9 @@ const BY_LINK: f64 = 0.7;
 
 /// The pages and manners of a fast cache that are fitted to their end: the best of each manner, and the next ones.
 const FINALISTS: usize = 4;
+
+/// The sizes of blocks and of the static part of a fast cache whose times are fitted.
+const SIZES: usize = 4;
 
 /// A draft with a manner of its fast cache.
 #[derive(Clone)]
@@ -94,7 +97,19 @@ fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
             (part.distance(&spec, &[READS, LOAD]), spec)
         })
     })?;
-    let spec = fitting.stage(2, |part| writes(part, &spec));
+    let spec = fitting.stage(2, |part| {
+        if spec.fast_cache.is_none() {
+            return Some(writes(part, &spec));
+        }
+        let views = [WRITES, LOAD];
+        let far = |part: &Fitting<'_>, spec| (part.distance(&spec, &views), spec);
+        let mut sizes = part.ranked(sized(&spec, part.block), far);
+        sizes.truncate(SIZES);
+        part.best(sizes, |part, spec| {
+            let spec = writes(part, &spec);
+            (part.distance(&spec, &views), spec)
+        })
+    })?;
     let spec = match fitting.has(&[MERGES, LOAD]) && !spec.mapping.kind.is_paged() {
         true => fitting.stage(3, |part| {
             let far = |part: &Fitting<'_>, spec| (part.distance(&spec, &[MERGES, LOAD]), spec);

@@ -208,6 +208,24 @@ mod tests {
         assert_eq!(again, early);
     }
 
+    #[test]
+    fn parts_that_were_not_measured_are_assumed_to_be_absent() {
+        let record = record();
+        let made = within(&record, &run::solve(&record), &Told::default(), 1).unwrap();
+        let none = made.assumed.iter().filter(|one| one.value == "none");
+        let none: Vec<&str> = none.map(|one| one.key.as_str()).collect();
+        let unmeasured = [
+            "read_buffer",
+            "read_buffer.prefetch",
+            "fast_cache",
+            "mapping.map_cache",
+            "limit.operations_per_second",
+            "limit.bandwidth",
+            "compression",
+        ];
+        assert_eq!(none, unmeasured);
+    }
+
     /// A workload that fits the measured drive fits its twin, also where no block divides the capacity.
     #[test]
     fn a_twin_is_not_smaller_than_the_drive() {

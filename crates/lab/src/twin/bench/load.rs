@@ -4,7 +4,7 @@ use super::Bench;
 use super::loops::Load;
 use super::rig::{Ask, Rig};
 use crate::twin::figures::{Loaded, Samples, loaded_figures};
-use fathom_base::{Bytes, SpecError};
+use fathom_base::{Bytes, Dur, SpecError};
 use fathom_block::Op;
 use fathom_model::Model;
 use fathom_run::{Precondition, prepare};
@@ -15,7 +15,9 @@ const WRITE_EVERY: u64 = 4;
 const AREA: u64 = 1 << 30;
 /// A larger candidate is measured as one of this size, in bytes: the loops write a hundredth of it, and so meet no collection on
 /// either.
-const LARGE: u64 = 16 << 30;
+const LARGE: u64 = 8 << 30;
+/// The pause in which a fast cache is emptied before its loops, as in the record.
+const SETTLED: Dur = Dur::ms(60_000);
 
 impl Bench {
     /// Measures reads and writes together on a full candidate.
@@ -27,22 +29,9 @@ impl Bench {
         if self.loads.is_empty() {
             return Ok(samples);
         }
-        let spec = Spec {
-            limit: None,
-            ..smaller(spec)
-        };
-        let mut drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
-        if prepare(&mut drive, Precondition::Filled, self.seed).is_err() {
+        let Some(mut rig) = self.loaded(spec)? else {
             return Ok(samples);
-        }
-        let mut rig = self.rig(drive, AREA);
-        // A fast cache is empty after a pause, and full in the loops of the record.
-        let end = rig.capacity;
-        let last = self.last.min(end / 10) / rig.block * rig.block;
-        if last > 0 {
-            rig.trim(end - last..end);
-            rig.fill(end - last..end);
-        }
+        };
         for one in &self.loads {
             let asks = asks(&mut rig, one);
             let served = rig.serve(&asks, one.depth as usize).into_iter();
@@ -56,13 +45,47 @@ impl Bench {
         }
         Ok(samples)
     }
+
+    /// Builds a candidate that is full, in the state in which the record has the loops: a fast cache was full before the drive was
+    /// emptied, and has come to rest before its last parts were written. `None` if the candidate refuses to be filled.
+    fn loaded(&self, spec: &Spec) -> Result<Option<Rig>, SpecError> {
+        let spec = Spec {
+            limit: None,
+            ..smaller(spec)
+        };
+        let mut drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
+        if prepare(&mut drive, Precondition::Filled, self.seed).is_err() {
+            return Ok(None);
+        }
+        let mut rig = self.rig(drive, AREA);
+        let (end, block) = (rig.capacity, rig.block);
+        let at = |share: f64| (end as f64 * share) as u64 / block * block;
+        let [half, nearly] = self.parts.map(at);
+        if nearly > 0 {
+            let full = (self.cache + self.cache / 4).min(half) / block * block;
+            rig.trim(0..end);
+            rig.fill(0..full);
+            rig.trim(0..end);
+            rig.fill(0..half);
+            for part in [half..nearly, nearly..end] {
+                rig.idle(SETTLED);
+                rig.fill(part);
+            }
+        }
+        Ok(Some(rig))
+    }
 }
 
-/// Returns a drive of the same parts that is not larger than [`LARGE`], if there is one.
+/// Returns a drive of the same parts that is not larger than [`LARGE`], if there is one. The static part of a fast cache is the same
+/// share of it.
 fn smaller(spec: &Spec) -> Spec {
     let mut small = spec.clone();
     let block = spec.flash.clustered_block.0.max(1);
     small.capacity = Bytes((LARGE / block * block).min(spec.capacity.0));
+    let share = small.capacity.0 as f64 / spec.capacity.0.max(1) as f64;
+    if let Some(cache) = &mut small.fast_cache {
+        cache.static_capacity.0 = (cache.static_capacity.0 as f64 * share) as u64;
+    }
     match small.check() {
         Ok(()) => small,
         Err(_) => spec.clone(),
@@ -124,7 +147,7 @@ mod tests {
         let bench = Bench::of(&seen);
         let far = |bench: &Bench| distance(&goals, &bench.load(&spec).unwrap(), What::load);
         let rested = Bench {
-            last: 0,
+            parts: [0.0; 2],
             ..bench.clone()
         };
         let (full, rested) = (far(&bench), far(&rested));
@@ -137,8 +160,17 @@ mod tests {
         spec.capacity = Bytes::gib(960);
         spec.check().unwrap();
         let small = smaller(&spec);
-        assert_eq!(small.capacity, Bytes::gib(16));
-        spec.capacity = Bytes::gib(8);
-        assert_eq!(smaller(&spec).capacity, Bytes::gib(8));
+        assert_eq!(small.capacity, Bytes::gib(8));
+        // The static part of a fast cache is the same share of it.
+        let mut cached = Spec::from_toml(fathom_model::find("tlc-dram").unwrap().text).unwrap();
+        cached.capacity = Bytes::gib(960);
+        cached.fast_cache.as_mut().unwrap().static_capacity = Bytes::gib(12);
+        let small = smaller(&cached);
+        assert_eq!(small.capacity, Bytes::gib(8));
+        // 12 GiB of 960.
+        let fixed = small.fast_cache.unwrap().static_capacity;
+        assert_eq!(fixed.0, (8 << 30) / 80);
+        spec.capacity = Bytes::gib(2);
+        assert_eq!(smaller(&spec).capacity, Bytes::gib(2));
     }
 }

@@ -31,8 +31,17 @@ pub(super) fn loops(seen: &Seen<'_>) -> Vec<Load> {
         .collect()
 }
 
-/// Returns the bytes of the last tenth of the drive, which is written just before the loops.
-pub(super) fn last(seen: &Seen<'_>) -> u64 {
-    let pieces = seen.series(Parameter::FastCache, series::NEARLY).iter();
-    pieces.map(|sample| sample.bytes).sum()
+/// Returns where the parts of the drive begin that are filled last before the loops, each after a pause, as shares of it. Zeros if
+/// they were not.
+pub(super) fn parts(seen: &Seen<'_>) -> [f64; 2] {
+    let bytes = |series| {
+        let pieces = seen.series(Parameter::FastCache, series).iter();
+        pieces.map(|sample| sample.bytes).sum::<u64>() as f64
+    };
+    let [half, nearly] = [series::HALF, series::NEARLY].map(bytes);
+    let whole = seen.record.meta.target.capacity_bytes as f64;
+    if half == 0.0 || nearly == 0.0 || half + nearly > whole {
+        return [0.0; 2];
+    }
+    [1.0 - (half + nearly) / whole, 1.0 - nearly / whole]
 }

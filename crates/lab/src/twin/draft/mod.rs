@@ -74,10 +74,65 @@ fn draft(seen: &Seen<'_>, page: u64) -> Result<Draft, TwinError> {
         limit: limit(seen),
     };
     spec.check().map_err(TwinError::Draft)?;
+    left_out(seen, &spec, &mut assumed);
     Ok(Draft {
         spec,
         assumed: assumed.0,
     })
+}
+
+/// Lists the parts that the draft does not have, though the record does not say that the drive has none.
+fn left_out(seen: &Seen<'_>, spec: &Spec, assumed: &mut Assumptions) {
+    let ahead = spec.read_buffer.as_ref().and_then(|b| b.prefetch.as_ref());
+    let limit = spec.limit.as_ref();
+    let parts = [
+        (
+            "write_buffer",
+            Parameter::WriteBuffer,
+            spec.write_buffer.is_some(),
+        ),
+        (
+            "read_buffer",
+            Parameter::ReadBuffer,
+            spec.read_buffer.is_some(),
+        ),
+        ("read_buffer.prefetch", Parameter::Prefetch, ahead.is_some()),
+        (
+            "fast_cache",
+            Parameter::FastCache,
+            spec.fast_cache.is_some(),
+        ),
+        (
+            "mapping.map_cache",
+            Parameter::MapReach,
+            spec.mapping.map_cache.is_some(),
+        ),
+        (
+            "limit.operations_per_second",
+            Parameter::RateLimit,
+            limit.is_some_and(|l| l.operations_per_second.is_some()),
+        ),
+        (
+            "limit.bandwidth",
+            Parameter::BandwidthLimit,
+            limit.is_some_and(|l| l.bandwidth.is_some()),
+        ),
+        (
+            "compression",
+            Parameter::Compression,
+            spec.compression.is_some(),
+        ),
+    ];
+    for (key, of, _) in parts
+        .into_iter()
+        .filter(|(_, of, has)| !has && !seen.is_absent(*of))
+    {
+        let why = match (of, seen.value(of)) {
+            (Parameter::Prefetch, Some(_)) => "no memory to read ahead into was found".to_owned(),
+            _ => seen.why_not(of),
+        };
+        assumed.add(key, "none", why);
+    }
 }
 
 fn compression(seen: &Seen<'_>) -> Option<Compression> {

@@ -73,8 +73,27 @@ pub(in crate::twin) fn dur(ns: f64) -> Dur {
     Dur(ns.max(0.0).round() as u64)
 }
 
-/// Returns a rate of at least one byte per second.
+/// Returns a rate of at least one byte per second, with at least four digits of it.
 pub(in crate::twin) fn rate(bytes_per_second: f64) -> Rate {
-    let whole = bytes_per_second.round().max(1.0) as u64;
+    let step = match bytes_per_second {
+        fast if fast >= 1e9 => 1e6,
+        fast if fast >= 1e6 => 1e3,
+        _ => 1.0,
+    };
+    let whole = ((bytes_per_second / step).round() * step).max(1.0) as u64;
     Rate::new(whole).unwrap_or_else(|| rate(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn rates_have_at_least_four_digits() {
+        let of = |rate_: f64| rate(rate_).to_string();
+        assert_eq!(of(4_467_880_134.2), "4468MB/s");
+        assert_eq!(of(158_898_268.0), "158898kB/s");
+        assert_eq!(of(998_268.4), "998268B/s");
+        assert_eq!(of(0.0), "1B/s");
+    }
 }

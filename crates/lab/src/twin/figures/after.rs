@@ -17,7 +17,7 @@ const SLOW_TIMES: f64 = 1.1;
 const SLOW_DEVIATIONS: f64 = 4.0;
 const MAD_OF_NORMAL: f64 = 0.6745;
 /// What is added to the number of slow reads of a write, so that none is a figure, too.
-const MORE: f64 = 0.1;
+pub(super) const MORE: f64 = 0.1;
 
 /// For how long reads follow a write of a candidate: this many times as long as the slow reads of the record come together, and
 /// this much more.

@@ -133,7 +133,7 @@ impl What {
             What::TailPhase => "when slow ones were due",
             What::Phase => "when they were due",
             What::After => "slow read after a write",
-            What::AfterCount => "slow reads after a write",
+            What::AfterCount => "slow reads after each write",
             What::AfterAt => "when they began",
         }
     }

@@ -124,6 +124,39 @@ pub(super) fn blocks(spec: &Spec) -> Vec<Spec> {
     BLOCKS.into_iter().filter_map(with).collect()
 }
 
+/// Returns a drive with other blocks, if they are not known, and with other static parts of its fast cache, the first as it is.
+/// How often a drive erases, and what it folds when it is full, follow from them.
+pub(super) fn sized(spec: &Spec, block: bool) -> Vec<Spec> {
+    let times: &[f64] = if block { &[1.0] } else { &LONGER };
+    let pages = f64::from(spec.flash.pages_per_block);
+    let longer = times
+        .iter()
+        .filter_map(|times| with_block(spec, (pages * times).round() as u32));
+    let parts = longer.flat_map(|spec| STATICS.map(|share| with_static(&spec, share)));
+    let mut all: Vec<Spec> = std::iter::once(spec.clone())
+        .chain(parts.flatten().filter(|spec| spec.check().is_ok()))
+        .collect();
+    all.dedup();
+    all
+}
+
+/// Returns a drive whose fast cache is as large on an empty drive, and of which another share of the capacity is static.
+fn with_static(spec: &Spec, share: Option<f64>) -> Option<Spec> {
+    let mut spec = spec.clone();
+    let Some(share) = share else {
+        return Some(spec);
+    };
+    let capacity = spec.capacity.0 as f64;
+    let cache = spec.fast_cache.as_mut()?;
+    let bits = f64::from(cache.bits_per_cell);
+    let size = cache.static_capacity.0 as f64 + cache.dynamic_percent / 100.0 * capacity / bits;
+    let fixed = (share * capacity).min(size);
+    cache.static_capacity = Bytes(fixed as u64);
+    cache.dynamic_percent = ((size - fixed) * bits / capacity * 100.0).round();
+    whole_blocks(&mut spec);
+    Some(spec)
+}
+
 /// Returns a drive that merges, and the same with a log block less and with one more.
 pub(super) fn nearby(spec: &Spec) -> Vec<Spec> {
     let logs = spec.mapping.log_blocks;
@@ -145,11 +178,17 @@ fn with_block(spec: &Spec, pages: u32) -> Option<Spec> {
     flash.pages_per_block = pages;
     flash.clustered_block = Bytes(block);
     spec.capacity = Bytes(spec.capacity.0.next_multiple_of(block.max(1)));
+    whole_blocks(&mut spec);
     spec.check().is_ok().then_some(spec)
 }
 
 /// The blocks that are tried, over the assumed one.
 const BLOCKS: [f64; 7] = [1.0, 0.25, 0.35, 0.5, 0.7, 1.4, 2.0];
+
+/// The blocks that are tried of a drive that maps pages, over the assumed one, and the static parts of its fast cache, as shares
+/// of the capacity.
+const LONGER: [f64; 4] = [1.0, 2.5, 6.0, 14.0];
+const STATICS: [Option<f64>; 4] = [None, Some(0.0), Some(0.01), Some(0.02)];
 
 /// The data blocks that share their blocks in a superblock mapping (Kang et al., EMSOFT 2006).
 const SHARED: u32 = 4;
@@ -237,6 +276,36 @@ mod tests {
         let near = nearby(&card());
         let near: Vec<u32> = near.iter().map(|one| one.mapping.log_blocks).collect();
         assert_eq!(near, [4, 3, 5]);
+    }
+
+    /// The fast cache of an empty drive is measured; how much of it is static, and the block, need not show.
+    #[test]
+    fn longer_blocks_and_static_parts_leave_the_fast_cache_as_large() {
+        let mut spec = Spec::from_toml(fathom_model::find("tlc-dram").unwrap().text).unwrap();
+        let block = |spec: &Spec| spec.flash.clustered_block.0;
+        let size = |spec: &Spec| {
+            let cache = spec.fast_cache.as_ref().unwrap();
+            let dynamic = cache.dynamic_percent / 100.0 * spec.capacity.0 as f64;
+            cache.static_capacity.0 as f64 + dynamic / f64::from(cache.bits_per_cell)
+        };
+        let fixed = |spec: &Spec| spec.fast_cache.as_ref().unwrap().static_capacity.0;
+        let known = sized(&spec, true);
+        assert!(known.len() > 2);
+        assert_eq!(known[0], spec);
+        assert!(known.iter().all(|one| block(one) == block(&spec)));
+        assert!(known.iter().any(|one| fixed(one) == 0));
+        let open = sized(&spec, false);
+        assert!(open.iter().any(|one| block(one) > 10 * block(&spec)));
+        for one in known.iter().chain(&open) {
+            one.check().unwrap();
+            assert!(
+                (size(one) / size(&spec) - 1.0).abs() < 0.15,
+                "{}",
+                size(one) / size(&spec)
+            );
+        }
+        spec.fast_cache = None;
+        assert_eq!(sized(&spec, true), [spec]);
     }
 
     #[test]
