@@ -132,7 +132,8 @@ pub(super) fn sized(spec: &Spec, block: bool) -> Vec<Spec> {
     let longer = times
         .iter()
         .filter_map(|times| with_block(spec, (pages * times).round() as u32));
-    let parts = longer.flat_map(|spec| STATICS.map(|share| with_static(&spec, share)));
+    let size = empty_bytes(spec);
+    let parts = longer.flat_map(|spec| STATICS.map(|share| with_static(&spec, share, size)));
     let mut all: Vec<Spec> = std::iter::once(spec.clone())
         .chain(parts.flatten().filter(|spec| spec.check().is_ok()))
         .collect();
@@ -140,20 +141,28 @@ pub(super) fn sized(spec: &Spec, block: bool) -> Vec<Spec> {
     all
 }
 
-/// Returns a drive whose fast cache is as large on an empty drive, and of which another share of the capacity is static.
-fn with_static(spec: &Spec, share: Option<f64>) -> Option<Spec> {
+/// Returns the bytes that the fast cache of an empty drive takes.
+fn empty_bytes(spec: &Spec) -> f64 {
+    spec.fast_cache.as_ref().map_or(0.0, |cache| {
+        let dynamic = cache.dynamic_percent / 100.0 * spec.capacity.0 as f64;
+        cache.static_capacity.0 as f64 + dynamic / f64::from(cache.bits_per_cell)
+    })
+}
+
+/// Returns a drive whose fast cache takes `size` bytes when the drive is empty, and of which another share of the capacity is
+/// static.
+fn with_static(spec: &Spec, share: Option<f64>, size: f64) -> Option<Spec> {
     let mut spec = spec.clone();
-    let Some(share) = share else {
-        return Some(spec);
-    };
     let capacity = spec.capacity.0 as f64;
     let cache = spec.fast_cache.as_mut()?;
-    let bits = f64::from(cache.bits_per_cell);
-    let size = cache.static_capacity.0 as f64 + cache.dynamic_percent / 100.0 * capacity / bits;
-    let fixed = (share * capacity).min(size);
-    cache.static_capacity = Bytes(fixed as u64);
-    cache.dynamic_percent = ((size - fixed) * bits / capacity * 100.0).round();
-    whole_blocks(&mut spec);
+    if let Some(share) = share {
+        cache.static_capacity = Bytes((share * capacity).min(size) as u64);
+        whole_blocks(&mut spec);
+    }
+    let cache = spec.fast_cache.as_mut()?;
+    let rest = size - cache.static_capacity.0 as f64;
+    let percent = rest.max(0.0) * f64::from(cache.bits_per_cell) / capacity * 100.0;
+    cache.dynamic_percent = (percent * 10.0).round() / 10.0;
     Some(spec)
 }
 
@@ -283,11 +292,6 @@ mod tests {
     fn longer_blocks_and_static_parts_leave_the_fast_cache_as_large() {
         let mut spec = Spec::from_toml(fathom_model::find("tlc-dram").unwrap().text).unwrap();
         let block = |spec: &Spec| spec.flash.clustered_block.0;
-        let size = |spec: &Spec| {
-            let cache = spec.fast_cache.as_ref().unwrap();
-            let dynamic = cache.dynamic_percent / 100.0 * spec.capacity.0 as f64;
-            cache.static_capacity.0 as f64 + dynamic / f64::from(cache.bits_per_cell)
-        };
         let fixed = |spec: &Spec| spec.fast_cache.as_ref().unwrap().static_capacity.0;
         let known = sized(&spec, true);
         assert!(known.len() > 2);
@@ -299,9 +303,9 @@ mod tests {
         for one in known.iter().chain(&open) {
             one.check().unwrap();
             assert!(
-                (size(one) / size(&spec) - 1.0).abs() < 0.15,
+                (empty_bytes(one) / empty_bytes(&spec) - 1.0).abs() < 0.02,
                 "{}",
-                size(one) / size(&spec)
+                empty_bytes(one) / empty_bytes(&spec)
             );
         }
         spec.fast_cache = None;
