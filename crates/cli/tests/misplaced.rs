@@ -145,22 +145,13 @@ fn a_file_in_the_place_of_another_is_told_what_it_is() {
 #[test]
 fn a_stored_run_in_the_place_of_a_drive_is_told_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let mut run = fathom(dir.path());
-    run.args([
-        "run",
-        "generate:uniform",
-        "--accesses",
-        "20",
-        "--out",
-        "ran",
-    ]);
-    run.assert().success();
+    quick_run(dir.path(), "probed", &[]);
     tells(
         dir.path(),
-        "probe ran --size 16MiB --yes --out out",
+        "probe probed --size 16MiB --yes --out out",
         &[
-            "ran is a stored run, and a drive is asked for",
-            "fathom report ran",
+            "probed is a stored run, and a drive is asked for",
+            "fathom report probed",
         ],
     );
 }
