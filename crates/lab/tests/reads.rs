@@ -88,6 +88,41 @@ fn a_limit_hides_neither_pages_nor_dies() {
     }
 }
 
+/// A volume that saves nothing up: one request more has to wait, even after a pause.
+#[test]
+fn a_limit_without_a_burst_hides_no_pages() {
+    let limit = Limit {
+        operations_per_second: Some(1000),
+        operations_burst: Some(1),
+        ..Limit::default()
+    };
+    let spec = drive(|spec| {
+        // Neighbouring pages lie on one die.
+        spec.flash.channels = 1;
+    });
+    let mut volume = Limited::new(Ssd::new(&spec, 1).unwrap(), Some(&limit));
+    let found = answer(&mut volume, Parameter::ReadUnit, 1);
+    assert_eq!(found.value, Some(Value::Bytes(64 << 10)), "{found:?}");
+}
+
+/// The map's memory holds the entries of 128 KiB, and a read across its end fetches others. Pages are on two dies in turns.
+#[test]
+fn the_end_of_what_a_map_in_flash_keeps_is_no_page() {
+    let spec = drive(|spec| {
+        spec.flash.channels = 2;
+        (spec.flash.planes_per_die, spec.flash.page) = (2, Bytes::kib(8));
+        spec.flash.clustered_page = Bytes::kib(16);
+        spec.flash.clustered_block = Bytes::kib(16 * u64::from(spec.flash.pages_per_block));
+        spec.mapping.unit = Some(Bytes::kib(4));
+        spec.mapping.kind = MappingKind::Dftl;
+        spec.mapping.map_cache = Some(Bytes(512));
+        spec.capacity = Bytes::gib(1);
+    });
+    let found = answer(&mut Ssd::new(&spec, 1).unwrap(), Parameter::ReadUnit, 1);
+    assert_ne!(found.value, Some(Value::Bytes(128 << 10)), "{found:?}");
+    assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+}
+
 /// While a slow link takes the first block, the die reads the next page: what is left of its time is less than half of it.
 #[test]
 fn a_slow_link_does_not_hide_the_end_of_a_page() {

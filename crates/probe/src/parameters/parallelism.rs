@@ -3,6 +3,7 @@
 pub(crate) mod blank;
 pub(crate) mod collide;
 pub(crate) mod even;
+mod made;
 mod pool;
 pub(crate) mod robust;
 pub(crate) mod take;

@@ -19,6 +19,8 @@ const NAME: &str = "limit";
 /// The pairs of a series. A limit of a few hundred requests a second serves the second series from what a pause refills.
 const PAIRS: u32 = 48;
 const REST: Dur = Dur::ms(500);
+/// The pause before each pair of the second series, as a part of the one before all: a limit without a burst has no more saved.
+const BETWEEN: u64 = 25;
 /// The confidence and the relative difference from which pairs without a pause count as slower.
 const CONFIDENCE: f64 = 0.99;
 const SLOWER: f64 = 0.05;
@@ -109,6 +111,7 @@ fn look(session: &mut Session<'_>, of: Parameter, part: Range<u64>) -> Result<()
         for (series, rest) in [(RUSHED, Dur::ZERO), (RESTED, REST)] {
             io.idle(rest)?;
             for rep in 0..PAIRS {
+                io.idle(Dur(rest.0 / BETWEEN))?;
                 let places = [0; 2].map(|_| part.start + io.rng.below(slots) * block);
                 io.read_queued(&places.map(|at| (at, block)), 2)?;
                 io.sample(series, block, rep);

@@ -8,6 +8,7 @@
 //! results of a screening test", American Journal of Epidemiology 107(1), 1978).
 
 use super::blank::{Blank, FLASH_MIN, KEPT, blank, times};
+use super::made::{Made, above, beyond, later};
 use super::take::{LONG, PAIR, SOLO};
 use crate::{Parameter, Record};
 use fathom_base::Rng;
@@ -27,6 +28,9 @@ const SIGNS: f64 = 3.0;
 const MAPPED: f64 = 0.08;
 /// The part of what the noise of the host's side is known to do to pairs that may be wrong, as a standard error.
 const UNSURE: f64 = 0.15;
+/// The part of the time of a collision below which pairs met elsewhere, and the largest part of the slow pairs that noise makes.
+const LESS: f64 = 0.85;
+const NOISY: f64 = 0.25;
 /// The least part of the time of the flash that only reads of one die wait for.
 const APART_MIN: f64 = 0.35;
 
@@ -47,6 +51,8 @@ pub(crate) struct Pairs {
     lone: f64,
     /// The part of the free share that comes from the noise of the host's side.
     by_host: f64,
+    /// How much longer than a lone read most pairs that collide take, in nanoseconds.
+    waits: f64,
     /// The share of lone reads that memory answers.
     pub(crate) memory: f64,
 }
@@ -119,7 +125,7 @@ pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
         return Err(Blind::NoFlash);
     }
     // Two reads of different dies may still share a channel. What that costs is what a longer read takes more.
-    let longer = median(&times(record, of, LONG)).map_or(0.0, |two| two - solo);
+    let longer = later(&times(record, of, LONG), &solos).unwrap_or(0.0);
     let shared = host.max(longer);
     if flash - shared < APART_MIN * flash || flash - shared < 0.04 * solo {
         return Err(if host > longer {
@@ -137,9 +143,10 @@ pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
         collided: 1.0,
         lone: solos.len() as f64,
         by_host: 0.0,
+        waits: flash,
         memory,
     };
-    let known = known.simulated(record.meta.seed, &solos, &blank, near);
+    let known = known.simulated(record.meta.seed, &solos, &blank, near, shared);
     match known.collided - known.free < POWER_MIN * (1.0 - memory).powi(2) {
         true => Err(Blind::Noise),
         false => Ok(known),
@@ -147,34 +154,39 @@ pub(crate) fn pairs(record: &Record, of: Parameter) -> Result<Pairs, Blind> {
 }
 
 impl Pairs {
-    /// Finds the shares above the threshold from pairs that are made of lone reads.
-    fn simulated(self, seed: u64, solos: &[f64], blank: &Blank, near: f64) -> Self {
+    /// Finds the threshold, and the shares above it, from pairs that are made of lone reads; reads of different dies wait
+    /// `shared` for what they have in common.
+    fn simulated(self, seed: u64, solos: &[f64], blank: &Blank, near: f64, shared: f64) -> Self {
         let mut rng = Rng::new(seed, STREAM);
-        let (mut free, mut even, mut collided) = (0usize, 0usize, 0usize);
         let nothing = median(&blank.alone).unwrap_or_default();
         let (two, part) = (
             median(&blank.two).unwrap_or_default(),
             blank.uneven_by_host(),
         );
+        let mut made = Made::default();
         for _ in 0..SIMULATED {
             let [a, b] = [0; 2].map(|_| rng.pick(solos).copied().unwrap_or_default());
             let uneven = rng.pick(&blank.two).map_or(0.0, |ns| part * (ns - two));
             let apart = a.max(b + self.host + uneven);
             let both = a.min(b) > 1.05 * near;
-            let together = if both {
+            made.free.push(apart);
+            made.even.push(a.max(b + self.host));
+            made.shared.push(a.max(b + shared + uneven));
+            made.collided.push(if both {
                 apart.max(a + b - nothing)
             } else {
                 apart
-            };
-            free += usize::from(apart > self.threshold);
-            even += usize::from(a.max(b + self.host) > self.threshold);
-            collided += usize::from(together > self.threshold);
+            });
         }
-        let share = |count: usize| count as f64 / SIMULATED as f64;
+        let threshold = made.threshold(self.threshold, self.solo, self.flash);
+        let free = above(&made.free, threshold);
+        let slow = beyond(&made.collided, threshold);
         Self {
-            free: share(free),
-            collided: share(collided),
-            by_host: share(free.abs_diff(even)),
+            threshold,
+            free,
+            waits: slow.map_or(self.waits, |slow| slow - self.solo),
+            collided: above(&made.collided, threshold),
+            by_host: (free - above(&made.even, threshold)).abs(),
             ..self
         }
     }
@@ -182,18 +194,25 @@ impl Pairs {
     /// Returns the share of pairs that collided, and its standard error.
     pub(crate) fn share(&self, times: &[f64]) -> Option<(f64, f64)> {
         let count = times.len() as f64;
-        let above = times.iter().filter(|ns| **ns > self.threshold).count() as f64;
         if count < 4.0 {
             return None;
         }
-        let seen = above / count;
+        let seen = above(times, self.threshold);
         // Agresti and Coull 1998: never without an error.
-        let smooth = (above + 2.0) / (count + 4.0);
+        let smooth = (seen * count + 2.0) / (count + 4.0);
         let power = self.collided - self.free;
         // A pair is above the threshold if one of its two reads is: its share has twice the variance of that of lone reads.
         let of_lone = 2.0 * self.free * (1.0 - self.free) / self.lone.max(1.0);
         let error = (smooth * (1.0 - smooth) / (count + 4.0) + of_lone).sqrt();
         Some(((seen - self.free) / power, error / power))
+    }
+
+    /// Returns true if the pairs that waited did so for clearly less than the flash takes: there is something else that reads meet
+    /// at, such as a map in flash, each entry of which is a read of its own.
+    pub(super) fn wait_for_less(&self, times: &[f64]) -> bool {
+        let by_noise = self.free > NOISY * above(times, self.threshold);
+        let waited = beyond(times, self.threshold).map(|slow| slow - self.solo);
+        !by_noise && waited.is_some_and(|waited| waited < LESS * self.waits)
     }
 
     /// Returns the standard deviation of the share over time, from blocks of pairs in the order of their reads (DerSimonian and
@@ -241,6 +260,7 @@ mod tests {
         collided: 1.0,
         lone: 2000.0,
         by_host: 0.0,
+        waits: 50.0,
         memory: 0.0,
     };
 
@@ -280,10 +300,46 @@ mod tests {
             threshold: 115.0,
             ..KNOWN
         };
-        let known = known.simulated(1, &solos, &blank, 66.0);
+        let known = known.simulated(1, &solos, &blank, 66.0, 20.0);
         let share = known.share(&free).unwrap().0;
         assert!(share.abs() < 0.03, "{share}");
         assert!(known.by_host > 0.05);
+    }
+
+    /// Reads of two speeds: the slower ones alone are no collisions of the faster ones, and the threshold is beyond them.
+    #[test]
+    fn reads_of_two_speeds_are_told_from_collisions() {
+        let mut rng = Rng::new(9, 3);
+        let mut read = || if rng.chance(0.6) { 46.0 } else { 62.5 };
+        let solos: Vec<f64> = (0..5000).map(|_| read()).collect();
+        let blank = Blank {
+            alone: vec![10.0; 400],
+            two: vec![14.0; 400],
+        };
+        let known = Pairs {
+            solo: 46.0,
+            flash: 36.0,
+            host: 4.0,
+            threshold: 46.0 + (36.0 + 4.0) / 2.0,
+            ..KNOWN
+        };
+        let known = known.simulated(1, &solos, &blank, 10.0, 4.0);
+        assert!(
+            (66.0..82.0).contains(&known.threshold),
+            "{}",
+            known.threshold
+        );
+        assert_eq!((known.free, known.collided), (0.0, 1.0));
+    }
+
+    #[test]
+    fn pairs_that_wait_for_less_than_the_flash_meet_elsewhere() {
+        assert!(!KNOWN.wait_for_less(&[101.0, 150.0, 148.0, 101.0]));
+        assert!(KNOWN.wait_for_less(&[101.0, 130.0, 132.0, 150.0]));
+        // Noise alone puts some pairs there.
+        let noisy = Pairs { free: 0.3, ..KNOWN };
+        assert!(!noisy.wait_for_less(&[101.0, 130.0, 132.0, 101.0]));
+        assert!(!KNOWN.wait_for_less(&[101.0]));
     }
 
     #[test]

@@ -187,6 +187,12 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
             "a large memory of data answers second reads, so that it is not known whether each read fetches its entry of the map from \
              the flash as well, and waits there",
         )
+    } else if pairs.wait_for_less(&times(record, PARAMETER, PAIR)) {
+        Estimate::inconclusive(format!(
+            "the pairs of reads that waited did not wait for the {:.0} us that a read of the flash takes, but for clearly less: each may \
+             read its entry of the map as well, and meet the other there",
+            pairs.flash / 1e3
+        ))
     } else if !settled(&number) {
         Estimate::inconclusive(format!(
             "{count} pairs of reads at random places tell the number only to between {:.0} and {:.0}",

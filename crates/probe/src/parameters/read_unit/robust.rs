@@ -47,6 +47,10 @@ const PAGE_MAX: u64 = 512 << 10;
 /// split some between two of their mapped units: those parts lie on two dies.
 const FREE: f64 = 0.12;
 const WITHIN: f64 = 0.6;
+/// The parts of a page at whose ends pairs must wait, as powers of two, the least share of those that wait, and the errors.
+const PARTS: u32 = 5;
+const PARTED: f64 = 0.75;
+const PARTED_ERRORS: f64 = 2.0;
 /// The share of colliding random pairs from which on the drive reads one place at a time.
 const ALL: f64 = 0.85;
 
@@ -137,8 +141,16 @@ impl Probe for ReadUnit {
         let Some(flash) = flash_ns(record, PARAMETER) else {
             return blinded(pairs.err().unwrap_or(Blind::NoFlash));
         };
+        let page = page(record, flash);
+        let parts = page.zip(pairs.as_ref().ok());
+        let parts = parts.is_some_and(|(page, pairs)| is_parted(record, pairs, page));
         let stripe = pairs.ok().and_then(|pairs| stripe(record, &pairs));
-        let estimate = match (page(record, flash), stripe) {
+        let estimate = match (page, stripe) {
+            (Some(page), _) if parts => Estimate::inconclusive(format!(
+                "the two signals disagree: reads across multiples of {} are slow, but two reads within it do not \
+                 wait for each other: it is a unit of the map, or of a memory, and no page",
+                size(page)
+            )),
             (Some(page), _)
                 if !is_clear(record, flash, page) || contradicted(record, flash, page) =>
             {
@@ -269,6 +281,14 @@ fn is_clear(record: &Record, flash: f64, page: u64) -> bool {
     let ends = slow(record, flash, page);
     half.is_none_or(|(share, error)| share < NONE + ERRORS * error)
         && ends.is_some_and(|(share, _)| share > MOST)
+}
+
+/// Returns true if too few pairs of reads on both sides of the ends of halves, of quarters, and of smaller parts of a unit wait for
+/// each other: it has several pages. What lies at its ends may be an entry of the map that has to be read as well.
+fn is_parted(record: &Record, pairs: &Pairs, page: u64) -> bool {
+    let all = shares(record, PARAMETER, pairs);
+    let mut parts = (1..=PARTS).filter_map(|half| all.get(&(page >> half)));
+    parts.any(|(share, error)| share + PARTED_ERRORS * error < PARTED)
 }
 
 /// Returns the answer where a share of the reads across the ends of a page take so many nanoseconds longer.

@@ -267,10 +267,13 @@ impl Probe for ReclaimUnit {
         let dips = dips::dips(record);
         let curve = curve(record, dips.as_ref());
         match (dips, curve) {
-            (Some(dips), Some(curve)) => match memory::absorbed(&dips, &curve.slower, others) {
-                Some(open) => open,
-                None => with_dips(&dips, &curve),
-            },
+            (Some(dips), Some(curve)) => {
+                let estimate = match memory::absorbed(&dips, &curve.slower, others) {
+                    Some(open) => open,
+                    None => with_dips(&dips, &curve),
+                };
+                estimate.figure("dips_apart_bytes", dips.bytes)
+            }
             (_, curve) => without_dips(curve.as_ref()),
         }
     }
