@@ -126,3 +126,50 @@ fn a_card_whose_merges_are_not_seen_gets_log_blocks() {
     let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
     assert_eq!(made.spec.mapping.kind, spec.mapping.kind);
 }
+
+/// A card without a write buffer: what the stream in order waits for, its writes, and overwrites in turns tell its layout.
+#[test]
+fn a_card_has_the_blocks_and_log_blocks_of_its_record() {
+    let text = fathom_model::find("sd-card").unwrap().text;
+    let mut spec = Spec::from_toml(text).unwrap();
+    spec.capacity = fathom_base::Bytes::mib(512);
+    (spec.flash.channels, spec.flash.dies_per_package) = (1, 1);
+    spec.mapping.kind = fathom_ssd::spec::MappingKind::Fast;
+    spec.mapping.unit = Some(spec.flash.clustered_page);
+    spec.mapping.log_blocks = 5;
+    spec.host.queue_depth = 1;
+    spec.write_buffer = None;
+    spec.check().unwrap();
+    let mut device = Model::Ssd(Box::new(spec.clone())).build(3).unwrap();
+    let parameters = vec![
+        Parameter::ClusteredPage,
+        Parameter::ReadUnit,
+        Parameter::WriteBuffer,
+        Parameter::Flush,
+        Parameter::Stalls,
+        Parameter::IndirectionUnit,
+        Parameter::FastCache,
+        Parameter::ReclaimUnit,
+        Parameter::OverProvisioning,
+    ];
+    let config = RunConfig {
+        seed: 3,
+        level: Level::Full,
+        parameters,
+        ..RunConfig::default()
+    };
+    let record = run::run(&mut device, &config, None, &mut Unobserved).unwrap();
+    let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
+    let of = |spec: &Spec| {
+        let flash = &spec.flash;
+        let dies = flash.channels * flash.packages_per_channel * flash.dies_per_package;
+        (
+            dies,
+            flash.clustered_page,
+            flash.clustered_block,
+            spec.mapping.kind,
+            spec.mapping.log_blocks,
+        )
+    };
+    assert_eq!(of(&made.spec), of(&spec));
+}

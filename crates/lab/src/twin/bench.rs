@@ -269,7 +269,7 @@ impl Bench {
         }
     }
 
-    /// Measures random overwrites of a part of a candidate that holds nothing else, once its log blocks are in use.
+    /// Measures overwrites at random and in order of a part of a candidate that holds nothing else, once its log blocks are in use.
     ///
     /// # Errors
     /// The drive cannot be built.
@@ -283,8 +283,8 @@ impl Bench {
         let drive = Model::Ssd(Box::new(spec.clone())).build(self.seed)?;
         let mut rig = self.rig(drive, live);
         rig.fill(0..live);
-        let rate = merges::rate(&mut rig, &spec);
-        Ok([((What::Random, 0), vec![rate])].into())
+        let [random, ordered] = merges::in_turns(&mut rig, &spec);
+        Ok([((What::Random, 0), random), ((What::Ordered, 0), ordered)].into())
     }
 
     /// Builds a small drive of the same parts that is full.

@@ -12,7 +12,7 @@ use super::direct;
 use super::figures::What;
 use fathom_ssd::Spec;
 use knob::Knob;
-use layout::{arranged, blocks, logs, manners, nearby, sized};
+use layout::{arranged, blocks, buses, logs, manners, nearby, sized};
 use mixed::mixed;
 use search::{LOAD, MERGES, READS, View, WRITES};
 
@@ -119,6 +119,7 @@ fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
                 blocks(&spec)
             };
             let spec = part.best(sizes.iter().flat_map(logs).collect(), far)?;
+            let spec = if bus { spec } else { by_bus(part, &spec)? };
             part.best(nearby(&spec), far)
         })?,
         false => spec,
@@ -134,6 +135,17 @@ fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
         false => spec,
     };
     Some((beside + fitting.distance(&spec, &all), spec))
+}
+
+/// Fits the bus of a drive whose reads do not tell it: what waits for a page in a merge, and in loops, does.
+fn by_bus(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
+    let link: &[Knob] = if fitting.link { &[] } else { &[Knob::Link] };
+    fitting.best(buses(spec), |part, spec| {
+        let spec = part.search(&part.singles(&spec), link, &[READS]);
+        let spec = writes(part, &part.singles(&spec));
+        let views = [READS, WRITES, MERGES, LOAD];
+        (part.distance(&spec, &views), spec)
+    })
 }
 
 fn writes(fitting: &Fitting<'_>, spec: &Spec) -> Spec {

@@ -103,6 +103,11 @@ impl<'a> Seen<'a> {
         self.value(Parameter::ClusteredBlock).is_some() || slower && !other
     }
 
+    /// Returns true if every write waits for the flash: there is no memory that takes it.
+    pub(super) fn waits_for_programs(&self) -> bool {
+        self.is_absent(Parameter::WriteBuffer) && self.is_absent(Parameter::Flush)
+    }
+
     /// Returns the rate at which an empty drive is filled in order, in bytes per second.
     pub(super) fn fill(&self) -> Option<f64> {
         let samples = self.series(Parameter::FastCache, series::EMPTY).iter();

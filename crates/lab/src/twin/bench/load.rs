@@ -1,8 +1,8 @@
 //! Reads and writes of a full drive in closed loops.
 
-use super::Bench;
 use super::loops::Load;
 use super::rig::{Ask, Rig};
+use super::{Bench, merges};
 use crate::twin::figures::{Loaded, Samples, loaded_figures};
 use fathom_base::{Bytes, Dur, SpecError};
 use fathom_block::Op;
@@ -53,12 +53,18 @@ impl Bench {
             limit: None,
             ..smaller(spec)
         };
-        let mut drive = Model::Ssd(Box::new(spec)).build(self.seed)?;
+        let mut drive = Model::Ssd(Box::new(spec.clone())).build(self.seed)?;
         if prepare(&mut drive, Precondition::Filled, self.seed).is_err() {
             return Ok(None);
         }
         let mut rig = self.rig(drive, AREA);
         let (end, block) = (rig.capacity, rig.block);
+        if !spec.mapping.kind.is_paged() {
+            // Other measurements of the record had put all log blocks in use.
+            merges::use_logs(&mut rig, &spec);
+            rig.trim(0..end);
+            rig.fill(0..end);
+        }
         let at = |share: f64| (end as f64 * share) as u64 / block * block;
         let [half, nearly] = self.parts.map(at);
         if nearly > 0 {

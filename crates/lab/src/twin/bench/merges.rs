@@ -1,6 +1,7 @@
 //! Random overwrites of a drive that merges blocks.
 
 use super::rig::{Ask, Rig};
+use crate::twin::figures::OVERWRITES;
 use fathom_block::Op;
 use fathom_ssd::Spec;
 use std::ops::Range;
@@ -9,8 +10,10 @@ use std::ops::Range;
 /// `over_provisioning`).
 const LEN: u64 = 64 << 10;
 const DEPTH: usize = 32;
-/// The writes that put all log blocks in use, and those that are timed.
-const WRITES: Range<u64> = 128..2048;
+/// The writes that put all log blocks in use.
+const WRITES: Range<u64> = 128..6144;
+/// The batches in which the record overwrites a part once.
+const BATCHES: u64 = 16;
 
 /// Returns the length of a write, in bytes.
 pub(super) fn length(spec: &Spec) -> u64 {
@@ -19,16 +22,40 @@ pub(super) fn length(spec: &Spec) -> u64 {
     len.min(spec.host.max_request.0)
 }
 
-/// Returns the rate of random overwrites of the span of a candidate, in bytes per second, once its log blocks are in use.
-pub(super) fn rate(rig: &mut Rig, spec: &Spec) -> f64 {
-    let (len, block) = (length(spec), spec.flash.clustered_block.0);
-    let mut write = |count: u64| {
-        let count = count.clamp(WRITES.start, WRITES.end);
-        let any = |_| Ask::new(Op::Write, rig.any(len), len);
-        let asks: Vec<Ask> = (0..count).map(any).collect();
-        (count * len) as f64 / rig.together(&asks, DEPTH) * 1e9
-    };
-    write(u64::from(spec.mapping.log_blocks) * block / len);
-    // Log blocks are given back one after the other.
-    write(2 * block / len)
+/// Overwrites the span of a candidate at random until all log blocks are in use.
+pub(super) fn use_logs(rig: &mut Rig, spec: &Spec) {
+    let all = u64::from(spec.mapping.log_blocks) * spec.flash.clustered_block.0;
+    overwrite(rig, spec, all);
+}
+
+/// Overwrites the span of a candidate at random and in order, in turns, as the record has it, and returns the rates of both in
+/// bytes per second. All else is trimmed, and log blocks are in use.
+pub(super) fn in_turns(rig: &mut Rig, spec: &Spec) -> [Vec<f64>; 2] {
+    use_logs(rig, spec);
+    let live = rig.span;
+    rig.trim(0..rig.capacity);
+    rig.fill(0..live);
+    let len = length(spec);
+    let places = (live / len).max(1);
+    let count = (places / BATCHES).clamp(1, WRITES.end / 2);
+    let mut rates = [Vec::new(), Vec::new()];
+    for batch in 0..u64::from(OVERWRITES) {
+        let ask = |place: u64| Ask::new(Op::Write, place * len, len);
+        let random: Vec<Ask> = (0..count).map(|_| ask(rig.below(places))).collect();
+        let ordered = (0..count).map(|n| ask((batch * count + n) % places));
+        for (rates, asks) in rates.iter_mut().zip([random, ordered.collect()]) {
+            rates.push((count * len) as f64 / rig.together(&asks, DEPTH) * 1e9);
+        }
+    }
+    rates
+}
+
+/// Overwrites about so many bytes at random.
+fn overwrite(rig: &mut Rig, spec: &Spec, bytes: u64) {
+    let len = length(spec);
+    let count = (bytes / len).clamp(WRITES.start, WRITES.end);
+    let asks: Vec<Ask> = (0..count)
+        .map(|_| Ask::new(Op::Write, rig.any(len), len))
+        .collect();
+    rig.together(&asks, DEPTH);
 }

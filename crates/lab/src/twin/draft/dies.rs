@@ -71,12 +71,23 @@ fn of_both([low, high]: [f64; 2], busy: f64) -> u64 {
 /// The most dies of a drive that takes one command at a time.
 const DIES_OF_CARD: f64 = 8.0;
 
+/// The least part of a small write that the program takes.
+const ALONE: f64 = 0.65;
+
 /// Returns how many dies program pages of this size at once while a drive is filled in order.
 fn programming(seen: &Seen<'_>, page: u64) -> Option<u64> {
     let clean = seen.figure(Parameter::Flush, "clean_ns").unwrap_or(0.0);
-    let program = seen.number(Parameter::Flush)? - clean;
-    let dies = seen.fill()? * program / 1e9 / page as f64;
-    Some(dies.round().clamp(1.0, DIES_OF_CARD) as u64)
+    let of = |program: f64| Some(seen.fill()? * program / 1e9 / page as f64);
+    let dies = match seen.number(Parameter::Flush) {
+        Some(flush) => of(flush - clean)?.round(),
+        // A small write takes a program, and often a read of the rest of the page before it.
+        None if seen.waits_for_programs() => {
+            let most = of(seen.figure(Parameter::Flush, "write_ns")? - clean)?;
+            even(ALONE * most, most.max(1.0)) as f64
+        }
+        None => return None,
+    };
+    Some(dies.clamp(1.0, DIES_OF_CARD) as u64)
 }
 
 /// The share of the link's and of the controller's rate up to which the flash limits random reads; the same where pairs of reads
@@ -157,11 +168,15 @@ mod tests {
 
     /// Probes parameters of a drive, and returns the dies that its twin gets.
     fn told(spec: Spec, parameters: &[Parameter]) -> (Profile, u64) {
+        told_at(Level::Quick, spec, parameters, 65_536)
+    }
+
+    fn told_at(level: Level, spec: Spec, parameters: &[Parameter], page: u64) -> (Profile, u64) {
         spec.check().unwrap();
         let mut drive = fathom_model::Model::Ssd(Box::new(spec)).build(1).unwrap();
         let config = RunConfig {
             seed: 1,
-            level: Level::Quick,
+            level,
             parameters: parameters.to_vec(),
             ..RunConfig::default()
         };
@@ -169,7 +184,7 @@ mod tests {
         let profile = run::solve(&record);
         let dies = dies(
             &Seen::new(&record, &profile),
-            65_536,
+            page,
             &mut Assumptions::default(),
         );
         (profile, dies)
@@ -196,6 +211,23 @@ mod tests {
         let reach = &profile.parameters[&Parameter::MapReach];
         assert_eq!(reach.verdict, Verdict::Identified);
         assert_eq!(dies, 4);
+    }
+
+    /// A card without a write buffer, whose single writes wait for their program.
+    #[test]
+    fn a_card_that_programs_one_page_at_a_time_has_one_die() {
+        let mut spec = Spec::from_toml(fathom_model::find("sd-card").unwrap().text).unwrap();
+        spec.capacity = Bytes::mib(512);
+        (spec.flash.channels, spec.flash.dies_per_package) = (1, 1);
+        spec.host.queue_depth = 1;
+        spec.write_buffer = None;
+        let asked = [
+            Parameter::WriteBuffer,
+            Parameter::Flush,
+            Parameter::FastCache,
+        ];
+        let page = spec.flash.clustered_page.0;
+        assert_eq!(told_at(Level::Full, spec, &asked, page).1, 1);
     }
 
     /// Pairs tell nothing where the controller takes about as long as the flash; the highest rate is that of the dies still.

@@ -141,11 +141,15 @@ fn unit(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
     unit
 }
 
-/// Returns the clustered page, if the answers tell it: what lies on one die before the next die's turn.
+/// Returns the clustered page, if the answers tell it: what lies on one die before the next die's turn. Without a write buffer it
+/// is what programs a small write.
 fn known_page(seen: &Seen<'_>, unit: u64) -> Option<u64> {
     let fits = |page: &u64| page.is_multiple_of(unit) && *page <= PAGE_MAX;
     let of = |parameter| bytes(seen, parameter).filter(fits);
-    of(Parameter::StripeUnit).or_else(|| of(Parameter::ReadUnit))
+    let programmed = || of(Parameter::ClusteredPage).filter(|_| seen.waits_for_programs());
+    of(Parameter::StripeUnit)
+        .or_else(|| of(Parameter::ReadUnit))
+        .or_else(programmed)
 }
 
 fn channels(dies: u64) -> u64 {
@@ -168,6 +172,15 @@ fn pages(seen: &Seen<'_>, whole: u64, page: u64, dies: u64, assumed: &mut Assump
         pages.round() as u64
     });
     if let Some(pages) = reclaimed.filter(|pages| (RECLAIMED_MIN..=16_384).contains(pages)) {
+        return pages;
+    }
+    let dips = waits(seen).map(|bytes| (bytes / page as f64).round() as u64);
+    if let Some(pages) = dips.filter(|pages| (RECLAIMED_MIN..=16_384).contains(pages)) {
+        let why = format!(
+            "{}; overwrites in order wait once for each",
+            seen.why_not(Parameter::ReclaimUnit)
+        );
+        assumed.add("flash.pages_per_block", pages, why);
         return pages;
     }
     let wanted = (whole / page / dies / BLOCKS_OF_DIE).clamp(*PAGES.start(), *PAGES.end());
@@ -207,10 +220,16 @@ fn merged(seen: &Seen<'_>) -> Option<(u64, Option<MappingKind>)> {
     })
 }
 
-/// Returns true if what is merged or what is reclaimed tells the block of a drive that merges.
+/// Returns the bytes after which a stream in order waits each time, on a drive that merges: a block, whatever zones at random do.
+fn waits(seen: &Seen<'_>) -> Option<f64> {
+    let apart = seen.figure(Parameter::ReclaimUnit, "dips_apart_bytes");
+    apart.filter(|_| seen.merges())
+}
+
+/// Returns true if what is merged, what is reclaimed, or a stream in order tells the block of a drive that merges.
 pub(in crate::twin) fn knows_block(seen: &Seen<'_>) -> bool {
     let of = |parameter| bytes(seen, parameter).is_some_and(|bytes| bytes > 0);
-    of(Parameter::ClusteredBlock) || of(Parameter::ReclaimUnit)
+    of(Parameter::ClusteredBlock) || of(Parameter::ReclaimUnit) || waits(seen).is_some()
 }
 
 fn kind(seen: &Seen<'_>, assumed: &mut Assumptions) -> MappingKind {

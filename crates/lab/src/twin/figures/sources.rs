@@ -167,4 +167,11 @@ pub(super) const SOURCES: &[Source] = &[
         MIDDLE,
         2.0,
     ),
+    of(
+        What::Ordered,
+        Parameter::OverProvisioning,
+        series::IN_ORDER,
+        MIDDLE,
+        1.0,
+    ),
 ];

@@ -32,8 +32,9 @@ pub(in crate::twin) enum What {
     /// Long writes in order with a flush after each piece, as a rate: into native blocks, and into the fast cache.
     Fill,
     FastFill,
-    /// Random overwrites of a part of the drive that merges blocks, as a rate.
+    /// Overwrites of a part of the drive that merges blocks, at random and in order in turns, as rates.
     Random,
+    Ordered,
     /// Reads and writes of a full drive with `x` in flight together: the rate of both, and the times of either.
     Load,
     LoadRead,
@@ -55,6 +56,9 @@ pub(in crate::twin) enum What {
     Phase,
 }
 
+/// The first batches of overwrites, which are figures: log blocks fill differently from batch to batch.
+pub(in crate::twin) const OVERWRITES: u32 = 6;
+
 /// Times in nanoseconds, or rates in bytes per second, by what was timed and its `x`.
 pub(in crate::twin) type Samples = BTreeMap<(What, u64), Vec<f64>>;
 
@@ -63,7 +67,13 @@ impl What {
     pub(in crate::twin) const fn is_rate(self) -> bool {
         matches!(
             self,
-            What::Closed | What::Long | What::Fill | What::FastFill | What::Random | What::Load
+            What::Closed
+                | What::Long
+                | What::Fill
+                | What::FastFill
+                | What::Random
+                | What::Ordered
+                | What::Load
         )
     }
 
@@ -80,9 +90,9 @@ impl What {
         )
     }
 
-    /// Returns true for what is measured with writes at random.
+    /// Returns true for what is measured with overwrites.
     pub(in crate::twin) const fn merges(self) -> bool {
-        matches!(self, What::Random)
+        matches!(self, What::Random | What::Ordered)
     }
 
     /// Returns true for what is measured with reads and writes in closed loops.
@@ -124,6 +134,7 @@ impl What {
             What::Fill => "fill in order",
             What::FastFill => "fill of the fast cache",
             What::Random => "random overwrites",
+            What::Ordered => "overwrites in order",
             What::Load => "reads and writes in flight:",
             What::LoadRead => "a read of these",
             What::LoadWrite => "a write of these",

@@ -166,6 +166,18 @@ fn with_static(spec: &Spec, share: Option<f64>, size: f64) -> Option<Spec> {
     Some(spec)
 }
 
+/// Returns a drive with other rates of its buses, the first as it is.
+pub(super) fn buses(spec: &Spec) -> Vec<Spec> {
+    let with = |bytes_per_second: &f64| {
+        let mut spec = spec.clone();
+        spec.flash.bus = rate(*bytes_per_second);
+        spec
+    };
+    std::iter::once(spec.clone())
+        .chain(BUSES.iter().map(with))
+        .collect()
+}
+
 /// Returns a drive that merges, and the same with a log block less and with one more.
 pub(super) fn nearby(spec: &Spec) -> Vec<Spec> {
     let logs = spec.mapping.log_blocks;
@@ -201,6 +213,9 @@ const STATICS: [Option<f64>; 4] = [None, Some(0.0), Some(0.01), Some(0.02)];
 
 /// The data blocks that share their blocks in a superblock mapping (Kang et al., EMSOFT 2006).
 const SHARED: u32 = 4;
+
+/// The rates of buses that are tried where no read tells them, in bytes per second: from 40 MT/s of eight bits on.
+const BUSES: [f64; 9] = [40e6, 66e6, 100e6, 133e6, 166e6, 200e6, 266e6, 333e6, 400e6];
 
 /// The numbers of log blocks that are tried.
 const LOGS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
