@@ -24,6 +24,8 @@ const PARAMETER: Parameter = Parameter::Parallelism;
 const WIDE: f64 = 3.29;
 /// The share of the number within which it must be known.
 const KNOWN: f64 = 0.1;
+/// How far from a whole number it may be, if the interval has none: a small bias.
+const WHOLE: f64 = 0.35;
 /// The share of colliding pairs from which on all collide.
 const ALL: f64 = 0.85;
 
@@ -65,6 +67,13 @@ pub(crate) fn mapped(record: &Record, of: Parameter) -> bool {
     let [first, second] = [FIRST, SECOND].map(|series| times(record, of, series));
     let high = without_flash(record, of, 0.9);
     high.is_some_and(|high| faster_but_read(&first, &second, high))
+}
+
+/// Returns true if the number is known to be none of dies that are used alike: that is a whole one. Dies that hold more data than
+/// others make it smaller.
+fn is_uneven(number: &Number) -> bool {
+    let whole = number.low.ceil() <= number.high.floor();
+    !whole && (number.at - number.at.round()).abs() > WHOLE
 }
 
 impl Probe for Parallelism {
@@ -198,6 +207,12 @@ fn found(record: &Record, pairs: &Pairs) -> Estimate {
             "{count} pairs of reads at random places tell the number only to between {:.0} and {:.0}",
             number.low, number.high
         ))
+    } else if is_uneven(&number) {
+        Estimate::inconclusive(format!(
+            "of {count} pairs of reads at random places one in {:.1} waited for the other, which is no whole number: the data lie \
+             unevenly on more dies",
+            number.at
+        ))
     } else {
         named(&number, pairs, count)
     };
@@ -226,7 +241,17 @@ fn named(number: &Number, pairs: &Pairs, count: usize) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use super::one_place;
+    use super::{Number, is_uneven, one_place};
+
+    #[test]
+    fn dies_that_are_used_alike_are_a_whole_number() {
+        let number = |low, at, high| Number { at, low, high };
+        assert!(is_uneven(&number(3.2, 3.46, 3.8)));
+        // A whole number in the interval, or near it.
+        assert!(!is_uneven(&number(3.2, 3.6, 4.1)));
+        assert!(!is_uneven(&number(3.5, 3.7, 3.9)));
+        assert!(!is_uneven(&number(1.0, 1.0, 1.1)));
+    }
 
     #[test]
     fn pairs_that_hardly_take_longer_than_one_read_did_not_wait_for_the_flash() {
