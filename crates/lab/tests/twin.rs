@@ -37,11 +37,12 @@ fn drive() -> Spec {
     spec
 }
 
-fn record(spec: &Spec, parameters: &[Parameter]) -> Record {
+fn record(level: Level, spec: &Spec, parameters: &[Parameter]) -> Record {
+    spec.check().unwrap();
     let mut device = Model::Ssd(Box::new(spec.clone())).build(3).unwrap();
     let config = RunConfig {
         seed: 3,
-        level: Level::Quick,
+        level,
         parameters: parameters.to_vec(),
         ..RunConfig::default()
     };
@@ -64,7 +65,7 @@ fn near(found: u64, planted: u64, percent: f64) {
 #[test]
 fn planted_times_are_found_and_the_drive_file_in_a_record_does_not_count() {
     let spec = drive();
-    let mut record = record(&spec, &ENOUGH);
+    let mut record = record(Level::Quick, &spec, &ENOUGH);
     let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
     let found = &made.spec;
     near(found.flash.read.0, spec.flash.read.0, 5.0);
@@ -89,7 +90,7 @@ fn planted_times_are_found_and_the_drive_file_in_a_record_does_not_count() {
 
 #[test]
 fn a_record_that_cannot_be_fitted_is_refused() {
-    let whole = record(&drive(), &[Parameter::Flush]);
+    let whole = record(Level::Quick, &drive(), &[Parameter::Flush]);
     let of = |record: &Record| twin(record, &run::solve(record), &Watched(false)).unwrap_err();
     assert!(matches!(of(&whole), TwinError::Little { .. }));
     let mut other = whole.clone();
@@ -102,27 +103,25 @@ fn a_record_that_cannot_be_fitted_is_refused() {
     assert!(matches!(of(&old), TwinError::Version { .. }));
 }
 
-/// Merges whose block no answer tells show in random writes, and how long they take in the loops of reads and writes.
-#[test]
-fn a_card_whose_merges_are_not_seen_gets_log_blocks() {
+/// Returns a small card whose blocks share one log.
+fn card(log_blocks: u32, queue_depth: u32) -> Spec {
     let text = fathom_model::find("sd-card").unwrap().text;
     let mut spec = Spec::from_toml(text).unwrap();
     spec.capacity = fathom_base::Bytes::mib(512);
     spec.mapping.kind = fathom_ssd::spec::MappingKind::Fast;
     spec.mapping.unit = Some(spec.flash.clustered_page);
-    spec.mapping.log_blocks = 3;
-    spec.host.queue_depth = 32;
-    spec.check().unwrap();
-    let mut device = Model::Ssd(Box::new(spec.clone())).build(3).unwrap();
+    spec.mapping.log_blocks = log_blocks;
+    spec.host.queue_depth = queue_depth;
+    spec
+}
+
+/// Merges whose block no answer tells show in random writes, and how long they take in the loops of reads and writes.
+#[test]
+fn a_card_whose_merges_are_not_seen_gets_log_blocks() {
+    let spec = card(3, 32);
     let mut parameters = ENOUGH.to_vec();
     parameters.extend([Parameter::FastCache, Parameter::OverProvisioning]);
-    let config = RunConfig {
-        seed: 3,
-        level: Level::Full,
-        parameters,
-        ..RunConfig::default()
-    };
-    let record = run::run(&mut device, &config, None, &mut Unobserved).unwrap();
+    let record = record(Level::Full, &spec, &parameters);
     let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
     assert_eq!(made.spec.mapping.kind, spec.mapping.kind);
 }
@@ -130,18 +129,9 @@ fn a_card_whose_merges_are_not_seen_gets_log_blocks() {
 /// A card without a write buffer: what the stream in order waits for, its writes, and overwrites in turns tell its layout.
 #[test]
 fn a_card_has_the_blocks_and_log_blocks_of_its_record() {
-    let text = fathom_model::find("sd-card").unwrap().text;
-    let mut spec = Spec::from_toml(text).unwrap();
-    spec.capacity = fathom_base::Bytes::mib(512);
-    (spec.flash.channels, spec.flash.dies_per_package) = (1, 1);
-    spec.mapping.kind = fathom_ssd::spec::MappingKind::Fast;
-    spec.mapping.unit = Some(spec.flash.clustered_page);
-    spec.mapping.log_blocks = 5;
-    spec.host.queue_depth = 1;
-    spec.write_buffer = None;
-    spec.check().unwrap();
-    let mut device = Model::Ssd(Box::new(spec.clone())).build(3).unwrap();
-    let parameters = vec![
+    let spec = card(5, 1);
+    assert_eq!(spec.write_buffer, None);
+    let parameters = [
         Parameter::ClusteredPage,
         Parameter::ReadUnit,
         Parameter::WriteBuffer,
@@ -152,13 +142,7 @@ fn a_card_has_the_blocks_and_log_blocks_of_its_record() {
         Parameter::ReclaimUnit,
         Parameter::OverProvisioning,
     ];
-    let config = RunConfig {
-        seed: 3,
-        level: Level::Full,
-        parameters,
-        ..RunConfig::default()
-    };
-    let record = run::run(&mut device, &config, None, &mut Unobserved).unwrap();
+    let record = record(Level::Full, &spec, &parameters);
     let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
     let of = |spec: &Spec| {
         let flash = &spec.flash;

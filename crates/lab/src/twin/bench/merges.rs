@@ -24,8 +24,12 @@ pub(super) fn length(spec: &Spec) -> u64 {
 
 /// Overwrites the span of a candidate at random until all log blocks are in use.
 pub(super) fn use_logs(rig: &mut Rig, spec: &Spec) {
+    let len = length(spec);
     let all = u64::from(spec.mapping.log_blocks) * spec.flash.clustered_block.0;
-    overwrite(rig, spec, all);
+    let count = (all / len).clamp(WRITES.start, WRITES.end);
+    let any = |_| Ask::new(Op::Write, rig.any(len), len);
+    let asks: Vec<Ask> = (0..count).map(any).collect();
+    rig.together(&asks, DEPTH);
 }
 
 /// Overwrites the span of a candidate at random and in order, in turns, as the record has it, and returns the rates of both in
@@ -48,14 +52,4 @@ pub(super) fn in_turns(rig: &mut Rig, spec: &Spec) -> [Vec<f64>; 2] {
         }
     }
     rates
-}
-
-/// Overwrites about so many bytes at random.
-fn overwrite(rig: &mut Rig, spec: &Spec, bytes: u64) {
-    let len = length(spec);
-    let count = (bytes / len).clamp(WRITES.start, WRITES.end);
-    let asks: Vec<Ask> = (0..count)
-        .map(|_| Ask::new(Op::Write, rig.any(len), len))
-        .collect();
-    rig.together(&asks, DEPTH);
 }
