@@ -38,7 +38,7 @@ pub(crate) fn always(_: &Look) -> Result<(), &'static str> {
 pub(crate) fn merges(look: &Look) -> Result<(), &'static str> {
     match look.scatter_percent {
         Some(percent) if percent < SCATTER_MIN_PERCENT => Err(
-            "small writes at random places take about as long as in order, so the drive maps pages and merges no blocks",
+            "small writes at random places take about as long as in order: no merges of blocks show",
         ),
         _ => Ok(()),
     }

@@ -72,8 +72,9 @@ pub(super) struct Bench {
     /// The length of a piece of a fill, and what the fast cache holds, in bytes.
     piece: u64,
     cache: u64,
-    /// The part of the drive that is overwritten at random, in bytes.
+    /// The part of the drive that is overwritten at random, and shorter ones, in bytes.
     live: u64,
+    near: Vec<u64>,
     /// The interval of reads in a window, and the share of them that is kept as the slowest.
     apart: Dur,
     tail: f64,
@@ -120,6 +121,7 @@ impl Bench {
             piece: pieces.first().map_or(0, |sample| sample.bytes),
             cache: cache.unwrap_or(0),
             live: sparse.first().map_or(0, |sample| sample.x),
+            near: xs(Parameter::OverProvisioning, series::NEAR),
             apart: Dur((APART * alone.unwrap_or(0.0)).max(APART_MIN) as u64),
             tail: kept.len() as f64 / reads.max(1) as f64,
             loads: loops::loops(seen),
@@ -284,7 +286,10 @@ impl Bench {
         let mut rig = self.rig(drive, live);
         rig.fill(0..live);
         let [random, ordered] = merges::in_turns(&mut rig, &spec);
-        Ok([((What::Random, 0), random), ((What::Ordered, 0), ordered)].into())
+        let near = merges::near(&mut rig, &spec, &self.near).into_iter();
+        let near = near.map(|(bytes, rates)| ((What::Near, bytes), rates));
+        let turns = [((What::Random, 0), random), ((What::Ordered, 0), ordered)];
+        Ok(turns.into_iter().chain(near).collect())
     }
 
     /// Builds a small drive of the same parts that is full.

@@ -1,6 +1,7 @@
 //! The figures that a twin is fitted to: quantiles of latencies, and rates, of a record or of a bench.
 
 mod after;
+mod exact;
 mod limits;
 mod load;
 mod sources;
@@ -9,6 +10,7 @@ mod what;
 
 use super::seen::Seen;
 use super::series;
+use exact::{figure, unsure};
 use fathom_probe::{Parameter, Sample, Value};
 use fathom_report::twin::{Figure, Of};
 use fathom_stats::location::quantile;
@@ -24,7 +26,7 @@ pub(super) use what::{OVERWRITES, Samples, What};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
     pub(super) what: What,
-    x: u64,
+    pub(super) x: u64,
     percent: u8,
     pub(super) value: f64,
     /// How exactly the record tells the value: its relative standard error.
@@ -57,14 +59,15 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     for source in sources {
         for sample in seen.series(source.parameter, source.series) {
             let other = source.what == What::Knee && Some(sample.x) != knee;
-            let late = source.what.merges() && sample.rep >= OVERWRITES;
+            let turns = [What::Random, What::Ordered].contains(&source.what);
+            let late = turns && sample.rep >= OVERWRITES;
             let limited = limits.hold(source.what, sample);
             if other || late || limited || !part(source.what, sample, cache) {
                 continue;
             }
             let ns = sample.ns.max(1) as f64;
             let x = match source.what {
-                What::Closed | What::Dirty => sample.x,
+                What::Closed | What::Dirty | What::Near => sample.x,
                 _ => 0,
             };
             let value = match source.what.is_rate() {
@@ -79,9 +82,8 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
         }
     }
     let mut fast = 0.0;
-    if !seen.merges() {
-        all.remove(&(What::Random, 0));
-        all.remove(&(What::Ordered, 0));
+    if !seen.may_merge() {
+        all.retain(|(what, _), _| !what.merges());
     }
     let mapped = seen.value(Parameter::MapReach).is_some();
     let small = if mapped { What::Two } else { What::Small };
@@ -157,7 +159,7 @@ pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
         for (&(what, x), values) in of {
             for &percent in source.percents {
                 let share = f64::from(percent) / 100.0;
-                let value = quantile(values, share);
+                let value = figure(what, values, share);
                 goals.extend(value.filter(|value| *value > 0.0).map(|value| Goal {
                     what,
                     x,
@@ -172,48 +174,23 @@ pub(super) fn goals(samples: &Samples) -> Vec<Goal> {
     goals
 }
 
-/// Returns the relative standard error of a figure of samples, as a difference of logarithms. That of a quantile is by ranks
-/// (Conover, "Practical Nonparametric Statistics", 3.2): a quantile between two kinds of requests, such as writes with a merge and
-/// those without, is one of either by chance. That of the rate of a loop is by the times of its requests: a few merges may take most
-/// of it.
-fn unsure(samples: &Samples, what: What, x: u64, share: f64) -> f64 {
-    let of = |what| samples.get(&(what, x)).map_or(&[][..], Vec::as_slice);
-    // Requests in flight wait together.
-    let together = if what.load() { x.max(1) as f64 } else { 1.0 };
-    if what == What::Load {
-        let times = || of(What::LoadRead).iter().chain(of(What::LoadWrite));
-        let (sum, squares) = times().fold((0.0, 0.0), |(sum, squares), ns| {
-            (sum + ns, squares + ns * ns)
-        });
-        return if sum > 0.0 {
-            f64::sqrt(together * squares) / sum
-        } else {
-            0.0
-        };
-    }
-    let values = of(what);
-    let count = (values.len() as f64 / together).max(1.0);
-    let error = (share * (1.0 - share) / count).sqrt();
-    let ends = quantile(values, share - error).zip(quantile(values, share + error));
-    ends.map_or(0.0, |(low, high)| {
-        (high / low.max(f64::MIN_POSITIVE)).ln() / 2.0
-    })
-}
-
 impl Goal {
     /// Returns the same figure of other samples.
     pub(super) fn met_by(&self, samples: &Samples) -> Option<f64> {
         let values = samples.get(&(self.what, self.x))?;
-        quantile(values, f64::from(self.percent) / 100.0)
+        figure(self.what, values, f64::from(self.percent) / 100.0)
     }
 
     /// Returns the figure for a reader.
     pub(super) fn shown(&self, samples: &Samples) -> Figure {
         let words = self.what.words();
         let mut name = match self.what {
-            What::Closed | What::Dirty | What::Load | What::LoadRead | What::LoadWrite => {
-                format!("{words} {}", self.x)
-            }
+            What::Closed
+            | What::Dirty
+            | What::Near
+            | What::Load
+            | What::LoadRead
+            | What::LoadWrite => format!("{words} {}", self.x),
             What::Tail => format!("{words} {}", tail::TOTAL / self.x.max(1)),
             _ => words.to_owned(),
         };
@@ -304,39 +281,6 @@ mod tests {
         assert!(slower(&[1.3e9, 1.4e9, 1.5e9], &[2.9e9]));
         assert!(!slower(&[4.2e9], &[2.9e9, 3.0e9]));
         assert!(!slower(&[4.2e9], &[]));
-    }
-
-    /// One or two writes of a hundred that merge blocks are about the 99th percentile.
-    #[test]
-    fn a_quantile_between_two_kinds_of_requests_is_unsure() {
-        let merges = |count: usize, of: usize| -> Vec<f64> {
-            (0..of)
-                .map(|n| if n < count { 64e6 } else { 1.1e6 })
-                .collect()
-        };
-        let error =
-            |what, values: Vec<f64>, share| unsure(&[((what, 0), values)].into(), what, 0, share);
-        assert!(error(What::LoadWrite, merges(1, 100), 0.99) > 1.0);
-        assert!(error(What::Write, merges(2, 16), 0.9) > 1.0);
-        assert_eq!(error(What::Write, merges(2, 16), 0.5), 0.0);
-        assert_eq!(error(What::LoadWrite, merges(100, 2000), 0.99), 0.0);
-        assert_eq!(error(What::Fill, vec![3e9], 0.5), 0.0);
-        // A uniform distribution: 0.5 / sqrt(n) of its width about the middle.
-        let even: Vec<f64> = (0..=400).map(|n| 100.0 + f64::from(n) / 40.0).collect();
-        let expected = 0.5 / 401.0_f64.sqrt() * 10.0 / 105.0;
-        assert!((error(What::One, even, 0.5) / expected - 1.0).abs() < 0.02);
-    }
-
-    /// Four equal waits take nearly all of the time of a loop: their number is known to a half.
-    #[test]
-    fn the_rate_of_a_loop_of_few_merges_is_unsure() {
-        let writes = [vec![1e9; 4], vec![1e5; 96]].concat();
-        let loops = [
-            ((What::LoadWrite, 1), writes),
-            ((What::LoadRead, 1), vec![1e5; 300]),
-        ];
-        let error = unsure(&loops.into(), What::Load, 1, 0.5);
-        assert!((0.48..0.5).contains(&error), "{error}");
     }
 
     #[test]

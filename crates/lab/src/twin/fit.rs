@@ -5,26 +5,26 @@
 
 mod knob;
 mod layout;
+mod merging;
 mod mixed;
 mod search;
+mod writes;
 
 use super::direct;
-use super::figures::What;
 use fathom_ssd::Spec;
 use knob::Knob;
-use layout::{arranged, blocks, buses, logs, manners, nearby, sized};
+use layout::{arranged, manners, sized};
+use merging::merging;
 use mixed::mixed;
-use search::{LOAD, MERGES, READS, View, WRITES};
+use search::{LOAD, MERGES, READS, WRITES};
+use writes::{by_one_program, writes};
 
 pub(super) use search::{Fitting, Shared};
 
 /// How much faster than what was seen a link is at the start of a search: one that was not saturated stays so.
 const FASTER: f64 = 1.3;
 
-/// The share of the link's rate from which a fill with a flush behind each piece is as fast as the link.
-const BY_LINK: f64 = 0.7;
-
-/// The pages and manners of a fast cache that are fitted to their end: the best of each manner, and the next ones.
+/// The pages, mappings and manners of a fast cache that are fitted to their end.
 const FINALISTS: usize = 4;
 
 /// The sizes of blocks and of the static part of a fast cache whose times are fitted.
@@ -65,13 +65,14 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
     })
 }
 
-/// Returns those of ranked entries that are fitted to their end.
+/// Returns those of ranked entries that are fitted to their end: the best of each mapping and manner, and the next ones.
 fn finalists(ranked: Vec<Entry>) -> Vec<Entry> {
     let mut manners = Vec::new();
     let (mut all, mut others) = (Vec::new(), Vec::new());
     for entry in ranked {
-        let new = !manners.contains(&entry.manner);
-        manners.push(entry.manner);
+        let manner = (entry.spec.mapping.kind.is_paged(), entry.manner);
+        let new = !manners.contains(&manner);
+        manners.push(manner);
         if new { &mut all } else { &mut others }.push(entry);
     }
     let more = FINALISTS.saturating_sub(all.len());
@@ -111,17 +112,7 @@ fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
         })
     })?;
     let spec = match fitting.has(&[MERGES, LOAD]) && !spec.mapping.kind.is_paged() {
-        true => fitting.stage(3, |part| {
-            let far = |part: &Fitting<'_>, spec| (part.distance(&spec, &[MERGES, LOAD]), spec);
-            let sizes = if part.block {
-                vec![spec]
-            } else {
-                blocks(&spec)
-            };
-            let spec = part.best(sizes.iter().flat_map(logs).collect(), far)?;
-            let spec = if bus { spec } else { by_bus(part, &spec)? };
-            part.best(nearby(&spec), far)
-        })?,
+        true => fitting.stage(3, |part| merging(part, &spec, bus))?,
         false => spec,
     };
     let (beside, spec) = fitting.stage(4, |part| mixed(part, &spec))?;
@@ -134,33 +125,8 @@ fn whole(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
         })?,
         false => spec,
     };
+    let spec = by_one_program(fitting, &spec);
     Some((beside + fitting.distance(&spec, &all), spec))
-}
-
-/// Fits the bus of a drive whose reads do not tell it: what waits for a page in a merge, and in loops, does.
-fn by_bus(fitting: &Fitting<'_>, spec: &Spec) -> Option<Spec> {
-    let link: &[Knob] = if fitting.link { &[] } else { &[Knob::Link] };
-    fitting.best(buses(spec), |part, spec| {
-        let spec = part.search(&part.singles(&spec), link, &[READS]);
-        let spec = writes(part, &part.singles(&spec));
-        let views = [READS, WRITES, MERGES, LOAD];
-        (part.distance(&spec, &views), spec)
-    })
-}
-
-fn writes(fitting: &Fitting<'_>, spec: &Spec) -> Spec {
-    let fast = View {
-        of: |what| what == What::FastFill,
-        ..WRITES
-    };
-    // Fills at the rate of the link do not show it.
-    let link = spec.host.bandwidth.bytes_per_second() as f64;
-    let shows = fitting
-        .goal(What::FastFill)
-        .is_some_and(|rate| rate < BY_LINK * link);
-    let knobs: &[Knob] = if shows { &[Knob::FastProgram] } else { &[] };
-    let spec = fitting.search(spec, knobs, &[fast]);
-    fitting.search(&spec, &[Knob::Program], &[WRITES])
 }
 
 #[cfg(test)]

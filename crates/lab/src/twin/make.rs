@@ -31,7 +31,7 @@ pub struct Twin {
 }
 
 /// The limit of a search, in the work of simulating candidates. No clock counts, so that a search repeats.
-const OPERATIONS_MAX: u64 = 400_000_000;
+const OPERATIONS_MAX: u64 = 800_000_000;
 
 /// Makes the twin of a complete record. `watcher` is told of the search, and may end it.
 ///
@@ -65,6 +65,7 @@ fn within(
         recorded: &recorded,
         link: draft::wire(&seen).is_some(),
         block: draft::knows_block(&seen),
+        dies: seen.value(Parameter::Parallelism).is_some(),
         watcher,
         shared: &shared,
         allowed: operations_max,
@@ -79,7 +80,7 @@ fn within(
     samples.extend(bench.writes(&spec)?);
     samples.extend(bench.mixed(&spec)?);
     samples.extend(bench.load(&spec)?);
-    if !spec.mapping.kind.is_paged() {
+    if goals.iter().any(|goal| goal.what.merges()) {
         samples.extend(bench.merges(&spec)?);
     }
     let mut assumed = drafts.swap_remove(number).assumed;
@@ -206,6 +207,20 @@ mod tests {
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let (again, _) = alone.unwrap().install(|| made(whole.operations / 4));
         assert_eq!(again, early);
+    }
+
+    /// A search trades the time of a program against fills; one flush tells it.
+    #[test]
+    fn a_flush_of_one_page_takes_as_long_as_in_the_record() {
+        let record = record();
+        let made = twin(&record, &run::solve(&record), &Told::default()).unwrap();
+        let flush = made
+            .figures
+            .iter()
+            .find(|figure| figure.name.starts_with("flush after bytes: 4096,"));
+        let flush = flush.unwrap();
+        let ratio = flush.twin.unwrap() / flush.record;
+        assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
     }
 
     #[test]

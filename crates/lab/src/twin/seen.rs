@@ -5,9 +5,12 @@ use fathom_probe::{Parameter, Profile, Record, Sample, Series, Value, Verdict};
 use fathom_stats::location;
 use std::collections::BTreeMap;
 
-/// How many times as long random overwrites of a nearly empty drive take as those in order if blocks are merged.
+/// How many times as long random overwrites of a nearly empty drive take as those in order if blocks may be merged: page mapping
+/// takes as long for both. The same over a fill: what overwrites in order is slow as well where the layer does not see their order.
+const MAY_MERGE: f64 = 1.6;
+const MAY_MERGE_FILL: f64 = 3.0;
+/// The same if nothing but merges makes them so slow.
 const MERGES: f64 = 6.0;
-/// The same over a fill: what overwrites in order is slow as well where the layer does not see their order.
 const MERGES_FILL: f64 = 8.0;
 
 /// A record, indexed, beside its profile.
@@ -58,6 +61,11 @@ impl<'a> Seen<'a> {
         answer.value.as_ref().filter(|_| identified)
     }
 
+    /// Returns the bytes of an identified parameter.
+    pub(super) fn bytes(&self, parameter: Parameter) -> Option<u64> {
+        self.value(parameter)?.bytes()
+    }
+
     /// Returns the number of an identified parameter, in the unit of its value.
     pub(super) fn number(&self, parameter: Parameter) -> Option<f64> {
         self.value(parameter)?.number()
@@ -77,8 +85,21 @@ impl<'a> Seen<'a> {
     }
 
     /// Returns true if the drive merges blocks: writes show their size, or random overwrites are many times as slow as those in
-    /// order, or as a fill, although nothing is collected. A map in flash, a fast cache and a limit make them slow as well.
+    /// order, or as a fill, although nothing is collected.
     pub(super) fn merges(&self) -> bool {
+        self.value(Parameter::ClusteredBlock).is_some() || self.slower(MERGES, MERGES_FILL)
+    }
+
+    /// Returns true if the drive merges blocks or may do so: random overwrites are slower than those in order, or than a fill.
+    pub(super) fn may_merge(&self) -> bool {
+        let used_up = !self.is_absent(Parameter::FastCache);
+        let fill = if used_up { MERGES_FILL } else { MAY_MERGE_FILL };
+        self.merges() || self.slower(MAY_MERGE, fill)
+    }
+
+    /// Returns true if random overwrites of a nearly empty drive take more than so many times as long as those in order, or as a
+    /// fill, and neither a map in flash, nor a fast cache, nor a limit makes them so slow.
+    fn slower(&self, than_ordered: f64, than_fill: f64) -> bool {
         let of = |series| {
             let samples = self.series(Parameter::OverProvisioning, series).iter();
             let times: Vec<f64> = samples
@@ -86,21 +107,21 @@ impl<'a> Seen<'a> {
                 .collect();
             location::median(&times)
         };
-        let slower = of(series::SPARSE).is_some_and(|random| {
-            let over = |time: f64, times: f64| random > times * time;
-            of(series::IN_ORDER).is_some_and(|order| over(order, MERGES))
-                || self
-                    .fill()
-                    .is_some_and(|fill| over(1e9 / fill, MERGES_FILL))
-        });
         let other = [
             Parameter::MapReach,
             Parameter::FastCache,
             Parameter::RateLimit,
             Parameter::BandwidthLimit,
         ];
-        let other = other.iter().any(|of| self.value(*of).is_some());
-        self.value(Parameter::ClusteredBlock).is_some() || slower && !other
+        if other.iter().any(|of| self.value(*of).is_some()) {
+            return false;
+        }
+        of(series::SPARSE).is_some_and(|random| {
+            of(series::IN_ORDER).is_some_and(|order| random > than_ordered * order)
+                || self
+                    .fill()
+                    .is_some_and(|fill| random > than_fill * 1e9 / fill)
+        })
     }
 
     /// Returns true if every write waits for the flash: there is no memory that takes it.

@@ -23,6 +23,7 @@ pub(super) const AFTER_WRITE: Series = Series::new("after_write");
 pub(super) const AFTER_SHORT: Series = Series::new("after_1_s");
 pub(super) const SPARSE: Series = Series::new("overwrite_few");
 pub(super) const IN_ORDER: Series = Series::new("overwrite_order");
+pub(super) const NEAR: Series = Series::new("overwrite_near");
 pub(super) const HALF: Series = Series::new("half_full");
 pub(super) const NEARLY: Series = Series::new("nearly_full");
 pub(super) const LOAD_READ: Series = Series::new("load_read");

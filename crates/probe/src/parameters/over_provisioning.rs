@@ -8,7 +8,7 @@ mod waf;
 use crate::about::{Figure, Mark, Measure, X};
 use crate::look::always;
 use crate::{About, Look, Parameter, Unit};
-use steady::{IN_ORDER, OVERWRITE, SPARSE};
+use steady::{IN_ORDER, NEAR, OVERWRITE, SPARSE};
 
 pub(crate) const ABOUT: About = About {
     unit: Unit::Ratio,
@@ -34,6 +34,7 @@ pub(crate) const ABOUT: About = About {
                 (OVERWRITE, "Random overwrites, the rest trimmed"),
                 (SPARSE, "Random overwrites of an empty drive"),
                 (IN_ORDER, "The same in order"),
+                (NEAR, "Random overwrites of a few blocks"),
             ],
         )
     }],

@@ -5,8 +5,9 @@ use crate::twin::seen::Seen;
 use crate::twin::series;
 use fathom_probe::Parameter;
 
-/// The usual number.
+/// The usual number, and that of a drive that merges blocks, as cards do.
 const DIES: u64 = 8;
+const DIES_MERGED: u64 = 1;
 
 /// Returns the number of dies. Where the flash alone limits the rate of random reads, it tells the number more exactly than
 /// pairs of reads do. Of several numbers that fit, the one with the most factors of two is taken, because dies come in equal
@@ -34,7 +35,8 @@ pub(super) fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64
         );
         return dies;
     }
-    if seen.record.meta.target.queue_depth <= 1
+    let one_command = seen.record.meta.target.queue_depth <= 1;
+    if (one_command || seen.may_merge())
         && let Some(dies) = programming(seen, page)
     {
         let why = format!(
@@ -45,11 +47,13 @@ pub(super) fn dies(seen: &Seen<'_>, page: u64, assumed: &mut Assumptions) -> u64
         return dies;
     }
     let peak = seen.figure(Parameter::QueueKnee, "iops");
-    let flash = seen.figure(Parameter::Parallelism, "flash_ns");
+    let of = |parameter| seen.figure(parameter, "flash_ns");
+    let flash = of(Parameter::Parallelism).or_else(|| of(Parameter::ReadUnit));
+    let usual = if seen.may_merge() { DIES_MERGED } else { DIES };
     let least = peak
         .zip(flash)
         .map(|(peak, flash)| (peak * flash / 1e9).ceil() as u64);
-    let dies = least.map_or(DIES, u64::next_power_of_two).clamp(1, 256);
+    let dies = least.map_or(usual, u64::next_power_of_two).clamp(1, 256);
     assumed.add("flash.dies", dies, seen.why_not(Parameter::Parallelism));
     dies
 }

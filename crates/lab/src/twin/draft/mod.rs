@@ -4,11 +4,13 @@
 
 mod dies;
 mod geometry;
+mod mapping;
 mod memory;
 mod parts;
 mod times;
 
-pub(super) use geometry::{Arrangement, arrangements, knows_block};
+pub(super) use geometry::{Arrangement, arrangements};
+pub(super) use mapping::knows_block;
 pub(super) use parts::{dur, rate, wire};
 
 use super::error::TwinError;
@@ -19,6 +21,7 @@ use fathom_probe::{Parameter, Value};
 use fathom_report::twin::Assumed;
 use fathom_ssd::Spec;
 use fathom_ssd::spec::{Compression, Faults, Gc, Kind};
+use mapping::Mapped;
 use parts::Assumptions;
 
 /// A drive, and what of it is assumed.
@@ -28,14 +31,17 @@ pub(super) struct Draft {
     pub(super) assumed: Vec<Assumed>,
 }
 
-/// Drafts the twins of a record that its answers leave open, at least one: they differ in the page.
+/// Drafts the twins of a record that its answers leave open, at least one: they differ in the page and the mapping.
 ///
 /// # Errors
 /// [`TwinError::Draft`] if the values make no drive.
 pub(super) fn drafts(seen: &Seen<'_>) -> Result<Vec<Draft>, TwinError> {
-    let pages = geometry::pages_tried(seen).into_iter();
-    let (drafts, failed): (Vec<_>, Vec<_>) =
-        pages.map(|page| draft(seen, page)).partition(Result::is_ok);
+    let pages = geometry::pages_tried(seen);
+    let mappings = mapping::mappings_tried(seen).into_iter();
+    let all = mappings.flat_map(|mapped| pages.iter().map(move |page| (*page, mapped)));
+    let (drafts, failed): (Vec<_>, Vec<_>) = all
+        .map(|(page, mapped)| draft(seen, page, mapped))
+        .partition(Result::is_ok);
     let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
     match failed.into_iter().find_map(Result::err) {
         Some(error) if drafts.is_empty() => Err(error),
@@ -43,11 +49,11 @@ pub(super) fn drafts(seen: &Seen<'_>) -> Result<Vec<Draft>, TwinError> {
     }
 }
 
-fn draft(seen: &Seen<'_>, page: u64) -> Result<Draft, TwinError> {
+fn draft(seen: &Seen<'_>, page: u64, mapped: Mapped) -> Result<Draft, TwinError> {
     let mut assumed = Assumptions::default();
-    let layout = geometry::layout(seen, page, &mut assumed);
+    let layout = geometry::layout(seen, page, mapped, &mut assumed);
     let times = times::times(seen, &layout, &mut assumed);
-    let mapping = geometry::mapping(seen, &layout, &mut assumed);
+    let mapping = mapping::mapping(seen, &layout, &mut assumed);
     let write_buffer = memory::write_buffer(seen, &mut assumed);
     let fast_cache = memory::fast_cache(seen, &times, &mut assumed);
     let noise = times::noise(seen, &layout, &times);

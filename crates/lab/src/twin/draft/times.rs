@@ -1,7 +1,6 @@
 //! Start values of the times: differences of medians. The fit improves them.
 
-use super::geometry::Layout;
-use super::parts::{Assumptions, dur, link, rate, wire};
+use super::parts::{Assumptions, Layout, dur, link, rate, wire};
 use crate::twin::seen::{Seen, deviation};
 use crate::twin::series;
 use fathom_base::{Bytes, Dur};

@@ -174,4 +174,11 @@ pub(super) const SOURCES: &[Source] = &[
         MIDDLE,
         1.0,
     ),
+    of(
+        What::Near,
+        Parameter::OverProvisioning,
+        series::NEAR,
+        MIDDLE,
+        3.0,
+    ),
 ];

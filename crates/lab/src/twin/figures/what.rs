@@ -35,6 +35,8 @@ pub(in crate::twin) enum What {
     /// Overwrites of a part of the drive that merges blocks, at random and in order in turns, as rates.
     Random,
     Ordered,
+    /// Random overwrites of a part of `x` bytes of such a drive, which is not much longer than its blocks, as rates.
+    Near,
     /// Reads and writes of a full drive with `x` in flight together: the rate of both, and the times of either.
     Load,
     LoadRead,
@@ -73,6 +75,7 @@ impl What {
                 | What::FastFill
                 | What::Random
                 | What::Ordered
+                | What::Near
                 | What::Load
         )
     }
@@ -92,7 +95,7 @@ impl What {
 
     /// Returns true for what is measured with overwrites.
     pub(in crate::twin) const fn merges(self) -> bool {
-        matches!(self, What::Random | What::Ordered)
+        matches!(self, What::Random | What::Ordered | What::Near)
     }
 
     /// Returns true for what is measured with reads and writes in closed loops.
@@ -135,6 +138,7 @@ impl What {
             What::FastFill => "fill of the fast cache",
             What::Random => "random overwrites",
             What::Ordered => "overwrites in order",
+            What::Near => "random overwrites of bytes:",
             What::Load => "reads and writes in flight:",
             What::LoadRead => "a read of these",
             What::LoadWrite => "a write of these",

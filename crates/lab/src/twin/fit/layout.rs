@@ -95,16 +95,19 @@ fn wide(spec: &Spec) -> Vec<Spec> {
 /// Returns a drive that merges with other translation layers and numbers of log blocks. Where the sizes of what is merged and of
 /// what is reclaimed tell one, it is a superblock mapping. Else there are one log for all blocks, a log block for each one that is
 /// written, and superblocks, of which all blocks that share theirs are merged together.
-pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
-    let kinds: &[(MappingKind, u32)] = match spec.mapping.kind {
-        MappingKind::Superblock => &[(MappingKind::Superblock, 1)],
-        _ => &[
-            (MappingKind::Fast, 1),
-            (MappingKind::Block, 1),
-            (MappingKind::Superblock, 1),
-            (MappingKind::Superblock, SHARED),
-        ],
+pub(super) fn layers(spec: &Spec) -> Vec<Spec> {
+    let dies = spec.flash.channels * spec.flash.dies_per_package;
+    // The blocks of a superblock lie on one die each, and the superblocks of all dies are written in turn.
+    let shares: &[u32] = match spec.mapping.kind {
+        MappingKind::Superblock => &[1],
+        _ => &[1, SHARED, SHARED * dies],
     };
+    let mut kinds = match spec.mapping.kind {
+        MappingKind::Superblock => Vec::new(),
+        _ => vec![(MappingKind::Fast, 1), (MappingKind::Block, 1)],
+    };
+    kinds.extend(shares.iter().map(|share| (MappingKind::Superblock, *share)));
+    kinds.dedup();
     let with = |(kind, share): (MappingKind, u32), log_blocks: u32| {
         let mut spec = spec.clone();
         spec.mapping.kind = kind;
@@ -113,8 +116,8 @@ pub(super) fn logs(spec: &Spec) -> Vec<Spec> {
         let whole = pages.is_multiple_of(share);
         whole.then(|| with_block(&spec, pages / share)).flatten()
     };
-    let of = |kind: &(MappingKind, u32)| LOGS.map(|logs| with(*kind, logs));
-    kinds.iter().flat_map(of).flatten().collect()
+    let of = |kind| FEW_LOGS.map(|logs| with(kind, logs));
+    kinds.into_iter().flat_map(of).flatten().collect()
 }
 
 /// Returns a drive that merges with other blocks.
@@ -166,6 +169,16 @@ fn with_static(spec: &Spec, share: Option<f64>, size: f64) -> Option<Spec> {
     Some(spec)
 }
 
+/// Returns a drive that merges, and the same with twice as many dies. A block stays on one of them.
+pub(super) fn dies(spec: &Spec) -> Vec<Spec> {
+    let with = |times: u32| {
+        let mut spec = spec.clone();
+        spec.flash.dies_per_package *= times;
+        spec.check().is_ok().then_some(spec)
+    };
+    [1, 2].into_iter().filter_map(with).collect()
+}
+
 /// Returns a drive with other rates of its buses, the first as it is.
 pub(super) fn buses(spec: &Spec) -> Vec<Spec> {
     let with = |bytes_per_second: &f64| {
@@ -178,7 +191,7 @@ pub(super) fn buses(spec: &Spec) -> Vec<Spec> {
         .collect()
 }
 
-/// Returns a drive that merges, and the same with a log block less and with one more.
+/// Returns a drive that merges, and the same with a log block less, with one more, and with other numbers of them.
 pub(super) fn nearby(spec: &Spec) -> Vec<Spec> {
     let logs = spec.mapping.log_blocks;
     let with = |log_blocks: u32| {
@@ -186,8 +199,9 @@ pub(super) fn nearby(spec: &Spec) -> Vec<Spec> {
         spec.mapping.log_blocks = log_blocks;
         spec
     };
-    let near = [logs, logs.saturating_sub(1), logs + 1].map(with);
-    near.into_iter().filter(|one| one.check().is_ok()).collect()
+    let near = [logs, logs.saturating_sub(1), logs + 1].into_iter();
+    let near = near.chain(LOGS).map(with);
+    near.filter(|one| one.check().is_ok()).collect()
 }
 
 /// Returns a drive with another number of pages of a block, if there is one.
@@ -217,7 +231,8 @@ const SHARED: u32 = 4;
 /// The rates of buses that are tried where no read tells them, in bytes per second: from 40 MT/s of eight bits on.
 const BUSES: [f64; 9] = [40e6, 66e6, 100e6, 133e6, 166e6, 200e6, 266e6, 333e6, 400e6];
 
-/// The numbers of log blocks that are tried.
+/// The numbers of log blocks that are tried, and those with which translation layers are compared.
+const FEW_LOGS: [u32; 3] = [1, 4, 12];
 const LOGS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
 #[cfg(test)]
@@ -246,7 +261,7 @@ mod tests {
     fn translation_layers_that_sizes_do_not_tell_apart_are_both_tried() {
         let mut spec = Spec::from_toml(fathom_model::find("sd-card").unwrap().text).unwrap();
         let kinds = |spec: &Spec| {
-            let mut kinds: Vec<MappingKind> = logs(spec).iter().map(|s| s.mapping.kind).collect();
+            let mut kinds: Vec<MappingKind> = layers(spec).iter().map(|s| s.mapping.kind).collect();
             kinds.dedup();
             kinds
         };
@@ -290,16 +305,17 @@ mod tests {
     /// Four blocks of a superblock mapping are merged together, so that what merges show may be four blocks.
     #[test]
     fn superblocks_of_four_blocks_and_of_one_are_tried() {
-        let all = logs(&card());
+        let all = layers(&card());
         let supers = all
             .iter()
             .filter(|one| one.mapping.kind == MappingKind::Superblock);
         let mut sizes: Vec<Bytes> = supers.map(|one| one.flash.clustered_block).collect();
         sizes.dedup();
-        assert_eq!(sizes, [Bytes::mib(8), Bytes::mib(2)]);
+        assert_eq!(sizes, [Bytes::mib(8), Bytes::mib(2), Bytes::mib(1)]);
         let near = nearby(&card());
         let near: Vec<u32> = near.iter().map(|one| one.mapping.log_blocks).collect();
-        assert_eq!(near, [4, 3, 5]);
+        assert_eq!(near[..3], [4, 3, 5]);
+        assert!(LOGS.iter().all(|logs| near.contains(logs)));
     }
 
     /// The fast cache of an empty drive is measured; how much of it is static, and the block, need not show.

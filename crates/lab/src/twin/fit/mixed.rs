@@ -128,19 +128,27 @@ impl Stage<'_, '_> {
     }
 }
 
-/// Returns a drive with other orders of reads and programs.
-fn orders(spec: &Spec) -> Vec<Spec> {
-    let with = |change: &dyn Fn(&mut Spec)| {
+/// Returns a drive whose reads come before waiting programs, and one whose commands come in turn.
+pub(super) fn turns(spec: &Spec) -> Vec<Spec> {
+    let with = |order| {
         let mut spec = spec.clone();
-        change(&mut spec);
+        spec.flash.arbitration = order;
         spec
     };
-    let first = [Arbitration::ReadFirst, Arbitration::CommandFirst];
-    let mut all: Vec<Spec> = first
-        .iter()
-        .map(|order| with(&|spec| spec.flash.arbitration = *order))
-        .collect();
-    all.extend(SUSPENDS.iter().map(|ns| with(&|spec| suspend(spec, *ns))));
+    [Arbitration::ReadFirst, Arbitration::CommandFirst]
+        .map(with)
+        .into()
+}
+
+/// Returns a drive with other orders of reads and programs.
+fn orders(spec: &Spec) -> Vec<Spec> {
+    let suspending = |ns: f64| {
+        let mut spec = spec.clone();
+        suspend(&mut spec, ns);
+        spec
+    };
+    let mut all = turns(spec);
+    all.extend(SUSPENDS.map(suspending));
     all
 }
 

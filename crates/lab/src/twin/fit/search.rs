@@ -32,6 +32,9 @@ const SLACK: f64 = 1.1;
 const STEPS: usize = 3;
 const STEPS_MAPPED: usize = 6;
 
+/// A flush, or a write, that takes so many times as long as a flush of nothing waits for a program.
+const WAITS: f64 = 2.0;
+
 pub(super) type Measure = fn(&Bench, &Spec) -> Result<Samples, SpecError>;
 
 /// A measurement, and which of its figures count.
@@ -97,6 +100,8 @@ pub(in crate::twin) struct Fitting<'a> {
     pub(in crate::twin) link: bool,
     /// The block of a drive that merges is known.
     pub(in crate::twin) block: bool,
+    /// Reads in flight tell the number of dies.
+    pub(in crate::twin) dies: bool,
     pub(in crate::twin) watcher: &'a dyn Watcher,
     pub(in crate::twin) shared: &'a Shared,
     /// The limit of the work of this part. It is looked at only where all work so far is done, in whatever order parallel parts
@@ -122,6 +127,7 @@ impl<'a> Fitting<'a> {
             recorded: self.recorded,
             link: self.link,
             block: self.block,
+            dies: self.dies,
             watcher: self.watcher,
             shared: self.shared,
             allowed,
@@ -211,6 +217,28 @@ impl<'a> Fitting<'a> {
     pub(super) fn goal(&self, what: What) -> Option<f64> {
         let goal = self.goals.iter().find(|goal| goal.what == what)?;
         Some(goal.value)
+    }
+
+    /// Returns the figure of the shortest write that waits for one program: a flush after it, or the write itself.
+    pub(super) fn one_program(&self) -> Option<&'a Goal> {
+        let of = |what: What| {
+            let goals = self.goals.iter().filter(move |goal| goal.what == what);
+            goals.min_by_key(|goal| goal.x)
+        };
+        let flushes = of(What::Clean).map_or(0.0, |goal| goal.value);
+        let waits = |goal: &&Goal| goal.value > WAITS * flushes;
+        of(What::Dirty)
+            .filter(waits)
+            .or_else(|| of(What::Fua).filter(waits))
+    }
+
+    /// Returns a figure of writes of a candidate.
+    pub(super) fn met(&self, goal: &Goal, spec: &Spec) -> Option<f64> {
+        if self.watcher.interrupted() {
+            return None;
+        }
+        self.count();
+        goal.met_by(&self.bench.writes(spec).ok()?)
     }
 
     /// Returns when a drive begins to program what was written, in nanoseconds after the write, if reads show it.

@@ -15,6 +15,9 @@ pub(crate) const OVERWRITE: Series = Series::new("overwrite");
 /// Batches of random overwrites and of those in order of the smallest part, with all else trimmed from the beginning.
 pub(crate) const SPARSE: Series = Series::new("overwrite_few");
 pub(crate) const IN_ORDER: Series = Series::new("overwrite_order");
+/// Batches of random overwrites of a part that is not much longer than blocks; `x` is the part, in bytes. They tell apart what
+/// merges blocks: a log for all of them, or a log block for each.
+pub(crate) const NEAR: Series = Series::new("overwrite_near");
 
 const PARAMETER: Parameter = Parameter::OverProvisioning;
 /// The parts of the capacity that hold data, in percent, in the order in which they are measured.
@@ -24,6 +27,10 @@ const BATCHES: u64 = 16;
 /// The most fills of a part, for the first and for the others: the state after the first is not far from the next.
 const FILLS: u64 = 6;
 const FILLS_LATER: u64 = 4;
+/// The parts that are not much longer than blocks, in bytes, and the batches and the writes of a batch in each.
+const NEAR_PARTS: [u64; 4] = [4 << 20, 16 << 20, 64 << 20, 256 << 20];
+const NEAR_BATCHES: u64 = 8;
+const NEAR_WRITES: u64 = 64;
 /// The length of a write, in bytes, if the indirection unit is not known.
 const LEN: u64 = 64 << 10;
 /// The number of writes in flight.
@@ -61,8 +68,9 @@ fn name(used: u64, fill: u64) -> String {
     format!("overwrites of {used} % fill {fill}")
 }
 
-/// The names of the steps of overwrites in order, and of the fill.
+/// The names of the steps of overwrites in order, of a few blocks, and of the fill.
 const ORDER: &str = "overwrites in order";
+const FEW_BLOCKS: &str = "overwrites of a few blocks";
 const FILL: &str = "fill";
 /// The largest ratio of random to ordered overwrites on a nearly empty drive that moves no data.
 pub(crate) const ORDER_MAX: f64 = 1.6;
@@ -70,7 +78,8 @@ pub(crate) const ORDER_MAX: f64 = 1.6;
 /// The most that is written, in bytes.
 pub(crate) fn bound(space: &Space) -> u64 {
     let parts = USED.iter().map(|used| fills(*used) * part(space, *used));
-    space.bytes() + parts.sum::<u64>() + 4 * part(space, USED[USED.len() - 1])
+    let near = NEAR_PARTS.len() as u64 * NEAR_BATCHES * NEAR_WRITES * LEN;
+    space.bytes() + parts.sum::<u64>() + 4 * part(space, USED[USED.len() - 1]) + near
 }
 
 /// Returns the length of a write on a drive that takes no longer requests than `longest`: a multiple of the indirection unit,
@@ -94,8 +103,10 @@ pub(crate) fn measure(session: &mut Session<'_>) -> Result<(), Stop> {
     );
     let len = length(known, longest, block);
     sparse(session, len)?;
-    if order(session.record()).is_none_or(|ratio| ratio > ORDER_MAX) {
-        return Ok(());
+    match order(session.record()) {
+        None => return Ok(()),
+        Some(ratio) if ratio > ORDER_MAX => return near(session, len),
+        Some(_) => {}
     }
     session.step(PARAMETER, FILL, |io| io.fill_sequential(region))?;
     for used in USED {
@@ -135,6 +146,25 @@ fn sparse(session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
             for (series, list) in [(SPARSE, random), (IN_ORDER, ordered)] {
                 io.write_queued(&list, DEPTH)?;
                 io.sample(series, live, batch as u32);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Overwrites a few blocks at random, and more of them.
+fn near(session: &mut Session<'_>, len: u64) -> Result<(), Stop> {
+    let region = session.region();
+    let live = part(&session.space(), USED[USED.len() - 1]);
+    session.step(PARAMETER, FEW_BLOCKS, |io| {
+        for near in NEAR_PARTS.into_iter().filter(|near| *near <= live) {
+            let places = (near / len).max(1);
+            for batch in 0..NEAR_BATCHES {
+                let any =
+                    (0..NEAR_WRITES).map(|_| (region.start + io.rng.below(places) * len, len));
+                let list: Vec<(u64, u64)> = any.collect();
+                io.write_queued(&list, DEPTH)?;
+                io.sample(NEAR, near, batch as u32);
             }
         }
         Ok(())
