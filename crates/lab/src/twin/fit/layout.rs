@@ -170,7 +170,7 @@ fn with_static(spec: &Spec, share: Option<f64>, size: f64) -> Option<Spec> {
 }
 
 /// Returns a drive that merges, and the same with twice as many dies. A block stays on one of them.
-pub(super) fn dies(spec: &Spec) -> Vec<Spec> {
+pub(super) fn with_dies(spec: &Spec) -> Vec<Spec> {
     let with = |times: u32| {
         let mut spec = spec.clone();
         spec.flash.dies_per_package *= times;

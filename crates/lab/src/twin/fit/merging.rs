@@ -1,7 +1,7 @@
 //! The search for the translation layer of a drive that merges blocks, its blocks, and what it programs and reads them with.
 
 use super::knob::Knob;
-use super::layout::{blocks, buses, dies, layers, nearby};
+use super::layout::{blocks, buses, layers, nearby, with_dies};
 use super::mixed::turns;
 use super::search::{Fitting, LOAD, MERGES, READS, WRITES};
 use super::writes::writes;
@@ -9,6 +9,9 @@ use fathom_ssd::Spec;
 
 /// The structures whose times are fitted: the best of each translation layer, and the next ones.
 const FITTED: usize = 6;
+
+/// By how much more dies must be nearer than fewer, if the record does not tell their number: chance makes as much of a difference.
+const MORE_DIES: f64 = 5.0;
 
 /// Fits the structure of a drive that merges by overwrites, the times of the best ones, and their log blocks and order of reads and
 /// programs by all figures. Overwrites come first because they wait for one after the other: loops also depend on all times, which
@@ -25,7 +28,7 @@ pub(super) fn merging(fitting: &Fitting<'_>, spec: &Spec, bus: bool) -> Option<S
     };
     let sizes: Vec<Spec> = match fitting.dies {
         true => sizes,
-        false => sizes.iter().flat_map(dies).collect(),
+        false => sizes.iter().flat_map(with_dies).collect(),
     };
     let ranked = fitting.ranked(sizes.iter().flat_map(layers).collect(), far);
     let counted = fitted(ranked)
@@ -34,11 +37,14 @@ pub(super) fn merging(fitting: &Fitting<'_>, spec: &Spec, bus: bool) -> Option<S
     let mut counted: Vec<Spec> = counted.collect();
     counted.dedup();
     let all = [READS, WRITES, MERGES, LOAD];
+    let dies = |spec: &Spec| spec.flash.channels * spec.flash.dies_per_package;
+    let few = dies(spec);
     fitting.best(counted, |part, spec| {
+        let more = if dies(&spec) > few { MORE_DIES } else { 0.0 };
         let spec = timed(part, &spec, bus).unwrap_or(spec);
         let near = nearby(&spec).into_iter().flat_map(|spec| turns(&spec));
         let near = part.best(near.collect(), |part, spec| {
-            let far = part.distance(&spec, &all);
+            let far = part.distance(&spec, &all) + more;
             (far, (far, spec))
         });
         near.unwrap_or((f64::MAX, spec))
