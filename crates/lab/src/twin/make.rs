@@ -220,7 +220,7 @@ mod tests {
             .find(|figure| figure.name.starts_with("flush after bytes: 4096,"));
         let flush = flush.unwrap();
         let ratio = flush.twin.unwrap() / flush.record;
-        assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
+        assert!((ratio - 1.0).abs() < 1e-4, "{ratio}");
     }
 
     #[test]
