@@ -318,6 +318,29 @@ fn a_job_that_writes_is_refused_on_a_drive() {
     assert!(!bench.dir.path().join("run").exists());
 }
 
+/// Another drive may have the name of the one that was probed by now.
+#[test]
+fn the_settings_of_one_drive_are_not_tried_on_another_of_its_name() {
+    let Some(bench) = Bench::new(READS) else {
+        return;
+    };
+    let profile = PROFILE.replacen("model:hand", &bench.device.path, 1);
+    let profile = profile.replacen("modelled = true", "modelled = false", 1);
+    fs::write(bench.dir.path().join("profile.toml"), profile).unwrap();
+    let args = bench.args("3");
+    let args = args
+        .iter()
+        .filter(|arg| **arg != "--on" && **arg != bench.device.path);
+    let mut command = fathom(bench.dir.path());
+    let (code, said) = said(&command.args(args).output().unwrap());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("was probed as") && said.contains("--on"),
+        "{said}"
+    );
+    assert_eq!(bench.now(), FOUND);
+}
+
 #[test]
 fn a_signal_puts_it_back() {
     let Some(bench) = Bench::new(READS) else {

@@ -74,7 +74,8 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
     let (_, said) = run("a");
     assert!(said.contains("twin.toml (made now)"), "{said}");
     let (_, said) = run("a");
-    assert!(said.contains("twin.toml (made before)"), "{said}");
+    let quick = "warning: the run is of the quick level";
+    assert!(said.contains("twin.toml (made before)") && said.contains(quick));
     // A twin of another record is made again.
     let kept = fs::read_to_string(dir.join("a/twin.toml")).unwrap();
     fs::write(
@@ -103,6 +104,20 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
         "{said}"
     );
     assert_eq!(fs::read_to_string(dir.join("a/twin.toml")).unwrap(), edited);
+}
+
+/// It would be read without end.
+#[test]
+fn a_kept_twin_that_is_a_link_to_a_device_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    measured(dir);
+    std::os::unix::fs::symlink("/dev/zero", dir.join("a/twin.toml")).unwrap();
+    let said = failed(
+        dir,
+        &["run", "generate:uniform", "--accesses", "500", "--on", "a"],
+    );
+    assert!(said.contains("a character device"), "{said}");
 }
 
 /// Where the twin cannot be kept, it is made in memory. Root may write anywhere, so the command runs as nobody.

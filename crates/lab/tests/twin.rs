@@ -157,3 +157,49 @@ fn a_card_has_the_blocks_and_log_blocks_of_its_record() {
     };
     assert_eq!(of(&made.spec), of(&spec));
 }
+
+const MEMORY: [Parameter; 9] = [
+    Parameter::WriteBuffer,
+    Parameter::WritePolicy,
+    Parameter::ReadUnit,
+    Parameter::Parallelism,
+    Parameter::StripeUnit,
+    Parameter::QueueKnee,
+    Parameter::Flush,
+    Parameter::Stalls,
+    Parameter::FastCache,
+];
+
+/// Fills, loops and reads during writes tell that a buffer is emptied when it is full.
+#[test]
+fn a_buffer_that_is_emptied_when_it_is_full_is_told_from_an_idle_one() {
+    use fathom_ssd::spec::Drain;
+    for drain in [Drain::OnFull, Drain::Idle] {
+        let mut spec = drive();
+        let buffer = spec.write_buffer.as_mut().unwrap();
+        (buffer.drain, buffer.capacity) = (drain, fathom_base::Bytes::kib(64));
+        // With a delay as long as the next write is away both behave alike.
+        buffer.idle_delay = fathom_base::Dur::us(300);
+        let mut parameters = MEMORY.to_vec();
+        parameters.push(Parameter::ClusteredPage);
+        let record = record(Level::Full, &spec, &parameters);
+        let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
+        assert_eq!(made.spec.write_buffer.unwrap().drain, drain);
+    }
+}
+
+/// Behind protected memory no flushed write shows the mapping unit; loops that write do.
+#[test]
+fn a_long_unit_behind_protected_memory_follows_from_loops_that_write() {
+    let mut spec = drive();
+    let unit = 4 * spec.flash.clustered_page.0;
+    spec.flash.page.0 *= 4;
+    spec.flash.clustered_page.0 *= 4;
+    spec.flash.clustered_block.0 *= 4;
+    spec.mapping.unit = Some(fathom_base::Bytes(unit));
+    let buffer = spec.write_buffer.as_mut().unwrap();
+    (buffer.battery, buffer.capacity) = (true, fathom_base::Bytes::mib(4));
+    let record = record(Level::Full, &spec, &MEMORY);
+    let made = twin(&record, &run::solve(&record), &Watched(false)).unwrap();
+    assert_eq!(made.spec.mapping.unit, spec.mapping.unit);
+}

@@ -99,6 +99,20 @@ fn protected_memory_that_answers_flushed_writes_leaves_it_open() {
     assert!(reason.contains("sooner than reads"), "{reason}");
 }
 
+/// A write and its flush are two ways to such a volume, a read is one.
+#[test]
+fn protected_memory_far_away_leaves_it_open() {
+    let mut spec = drive(MappingKind::Page, 1, Some(4096));
+    spec.host.latency = Dur::us(350);
+    let buffer = spec.write_buffer.as_mut().unwrap();
+    (buffer.battery, buffer.capacity) = (true, Bytes(32 << 20));
+    spec.check().unwrap();
+    for parameter in [Parameter::ClusteredPage, Parameter::IndirectionUnit] {
+        let found = answer(&spec, parameter, 0);
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+    }
+}
+
 #[test]
 fn streams_show_the_unit_behind_protected_memory() {
     use MappingKind::Page;

@@ -96,7 +96,7 @@ pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
         let median = median.max(LEAST);
         out += &format!(
             "\nHalf of the errors are at most {median:.1} %.{}\n",
-            worst(figures)
+            farthest(figures).map_or_else(String::new, |far| format!(" The {far}."))
         );
     }
     if figures.iter().any(|figure| figure.twin.is_none()) {
@@ -115,20 +115,19 @@ pub fn text(figures: &[Figure], assumed: &[Assumed], screen: Screen) -> String {
     screen.text(&out)
 }
 
-/// Returns a sentence on the figure that is off most, if it is far off.
-fn worst(figures: &[Figure]) -> String {
+/// Returns which figure is off most, as the end of a sentence, if it is far off.
+pub fn farthest(figures: &[Figure]) -> Option<String> {
     let off = |figure: &Figure| Some(figure.ratio()?.ln().abs());
     let errors = figures
         .iter()
         .filter_map(|figure| Some((off(figure)?, figure)));
     let far = errors.filter(|(off, _)| *off > FAR.ln());
-    let worst = far.max_by(|a, b| a.0.total_cmp(&b.0));
-    let said = worst.and_then(|(_, figure)| Some((&figure.name, figure.error_percent()?)));
-    said.map_or_else(String::new, |(name, error)| {
-        format!(
-            " The largest factor is that of `{name}`, {error:+.0} %: a workload that depends on it can be off as much."
-        )
-    })
+    let (_, worst) = far.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "largest factor is that of `{}`, {:+.0} %: a workload that depends on it can be off as much",
+        worst.name,
+        worst.error_percent()?
+    ))
 }
 
 fn dash() -> String {

@@ -54,6 +54,20 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
         return Err(Failure::input("fathom::tune::drive", message)
             .help("name one: --on TARGET (a directory, a file, /dev/...)"));
     };
+    if args.on.is_none() && is_other(&profile, &drive) {
+        let target = &profile.target;
+        let said = format!(
+            "{} was probed as {}, and is {} now: the settings of one drive are not tried on another",
+            target.name,
+            target.identity,
+            drive.identity()
+        );
+        let help = format!(
+            "measure this drive: fathom probe {0} --out DIR; or name it, if it is of the same model: --on {0}",
+            target.name
+        );
+        return Err(Failure::input("fathom::tune::other", said).help(help));
+    }
     let ended = trial::run(args, &found, &path, &drive)?;
     let Some(applied) = ended else {
         return Ok(Exit::Negative);
@@ -96,6 +110,12 @@ fn queue(args: &TuneArgs, path: &Path) -> Result<Option<DriveQueue>, Failure> {
     }
 }
 
+/// Returns true if a drive is not the one that was probed.
+fn is_other(profile: &Profile, drive: &DriveQueue) -> bool {
+    let target = &profile.target;
+    target.modelled || !target.identity.contains(&drive.identity().to_string())
+}
+
 /// Returns notes on the drive that was read.
 fn notes(profile: &Profile, path: Option<&Path>, drive: Option<&DriveQueue>) -> Vec<String> {
     let target = &profile.target;
@@ -107,8 +127,8 @@ fn notes(profile: &Profile, path: Option<&Path>, drive: Option<&DriveQueue>) -> 
         });
         return notes;
     };
-    let here = drive.identity().to_string();
-    if target.modelled || !target.identity.contains(&here) {
+    if is_other(profile, drive) {
+        let here = drive.identity();
         notes.push(format!(
             "The measurement is of {} ({}), and the drive here is {} ({here}): make sure that it is of the same model.",
             target.name, target.identity, drive.name

@@ -107,10 +107,12 @@ pub(super) fn target(text: &str) -> Result<TargetName, Failure> {
     let (name, ended_early) = match file? {
         TwinFile::Before(path) => {
             told(format!("{} (made before)", out::shown(&path)));
+            warned(&kept(&path));
             return Ok(TargetName::DriveFile(path));
         }
         TwinFile::Now { path, ended_early } => {
             told(format!("{} (made now)", out::shown(&path)));
+            warned(&kept(&path));
             (TargetName::DriveFile(path), ended_early)
         }
         TwinFile::Unkept {
@@ -125,6 +127,7 @@ pub(super) fn target(text: &str) -> Result<TargetName, Failure> {
             told(format!(
                 "made now and not kept, so that the next run makes it again: {why}{cause}"
             ));
+            warned(&text);
             let place = Place::new(out::shown(&path), &text);
             (TargetName::Held(place), ended_early)
         }
@@ -133,6 +136,18 @@ pub(super) fn target(text: &str) -> Result<TargetName, Failure> {
         out::note(EARLY);
     }
     Ok(name)
+}
+
+/// Returns the text of a twin that is kept. One that cannot be read is refused later, as any drive file.
+fn kept(path: &Path) -> String {
+    fathom_lab::text::read(path).unwrap_or_default()
+}
+
+/// Shows what the drive file of a twin warns of.
+fn warned(file: &str) {
+    for caution in twin::cautions(file) {
+        out::note(&format!("warning: {caution}"));
+    }
 }
 
 const EARLY: &str = "note: the search for the times ended at its limit of work, before it was done: the twin may fit less well \

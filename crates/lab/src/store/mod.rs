@@ -40,6 +40,7 @@ use kept::{Kept, place_of};
 use std::ffi::OsStr;
 use std::path::Path;
 use sums::Sums;
+pub(crate) use sums::regular;
 
 /// Encodes the record as a Parquet file. Equal records give equal bytes.
 ///
@@ -209,7 +210,8 @@ pub fn forget(dir: &Path) {
 /// A record of a modelled drive may be replaced, because its seed reproduces it; one of a real drive may not.
 ///
 /// # Errors
-/// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::Occupied`] or [`StoreError::OtherKind`].
+/// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::NotAFile`], [`StoreError::Occupied`] or
+/// [`StoreError::OtherKind`].
 pub fn check_output(dir: &Path, kind: SetKind) -> Result<(), StoreError> {
     begin(dir, kind).map(drop)
 }
@@ -256,6 +258,13 @@ pub fn begin(dir: &Path, kind: SetKind) -> Result<Staging, StoreError> {
     clear(dir);
     let set = Staging::new(dir)?;
     check_free(dir)?;
+    // A directory in the place of a file would be found only when all is measured.
+    let names = kind.files().iter().chain(&[REPORT_FILE, SUMS_FILE]);
+    let mut places = names.map(|name| dir.join(name));
+    if let Some(path) = places.find(|path| path.is_dir()) {
+        let what = "a directory";
+        return Err(StoreError::NotAFile { path, what });
+    }
     let others = kinds_in(dir);
     match others.into_iter().find(|there| *there != kind) {
         None => Ok(set),

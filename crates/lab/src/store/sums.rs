@@ -142,7 +142,7 @@ fn checked(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Checks that a file, if it exists, is a regular one.
-pub(super) fn regular(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn regular(path: &Path) -> Result<(), StoreError> {
     text::look(path, None).map_err(|why| StoreError::io("read", path, text::unfit(why)))
 }
 

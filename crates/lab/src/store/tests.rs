@@ -355,6 +355,8 @@ fn a_directory_that_is_in_the_way_of_a_file_keeps_the_old_set() {
     measured(dir.path(), 1).unwrap();
     fs::remove_file(dir.path().join(REPORT_FILE)).unwrap();
     fs::create_dir(dir.path().join(REPORT_FILE)).unwrap();
+    let early = check_output(dir.path(), SetKind::Measurement);
+    assert!(matches!(early, Err(StoreError::NotAFile { .. })));
     assert!(measured(dir.path(), 2).is_err());
     assert_eq!(load_record(dir.path()).unwrap().value, record(1));
     assert_eq!(load_profile(dir.path()).unwrap().value, profile(1));

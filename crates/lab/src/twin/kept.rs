@@ -2,17 +2,16 @@
 //! edited is neither used as the twin nor replaced. Where the directory takes no file, the twin is not kept.
 
 use super::error::TwinError;
-use super::file::text;
+use super::file::{QUICK, text};
 use super::make::{Twin, twin};
 use super::watch::Watcher;
 use crate::store::{self, Staging, StoreError, TWIN_FILE};
-use fathom_probe::Level;
 use fathom_probe::run::solve;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The version of the fit: another one makes a twin again.
-const FIT: u32 = 11;
+const FIT: u32 = 12;
 
 /// Makes the twin of the run in a directory, or of a record file. Also returns the warnings of the files.
 ///
@@ -28,15 +27,11 @@ pub fn of_run(run: &Path, watcher: &dyn Watcher) -> Result<(Twin, Vec<String>), 
     }
     let made = twin(&record, &solve(&record), watcher)?;
     let mut notes = loaded.notes;
-    if record.meta.level == Level::Quick {
+    if made.quick {
         notes.push(QUICK.to_owned());
     }
     Ok((made, notes))
 }
-
-/// What is said of the twin of a run at the quick level.
-const QUICK: &str = "the run is of the quick level, which leaves much open: what is assumed instead may make writes many times too \
-                     fast or too slow; measure the drive with --level full for a twin to rely on";
 
 /// The drive file of the twin of a run.
 #[derive(Debug)]
@@ -70,7 +65,10 @@ pub enum TwinFile {
 pub fn twin_of(run: &Path, watcher: &dyn Watcher) -> Result<TwinFile, TwinError> {
     let path = run.join(TWIN_FILE);
     let origin = origin(run)?;
-    match std::fs::read(&path).map(|kept| state(&kept, &origin)) {
+    let read = crate::text::look(&path, Some(crate::text::BYTES_MAX))
+        .map_err(crate::text::unfit)
+        .and_then(|()| std::fs::read(&path));
+    match read.map(|kept| state(&kept, &origin)) {
         Ok(State::Current) => return Ok(TwinFile::Before(path)),
         Ok(State::Edited) => return Err(TwinError::Edited { path }),
         Ok(State::Old) => {}
@@ -122,6 +120,7 @@ fn is_kept(run: &Path, place: &Path) -> bool {
 /// Returns what a kept twin was made from: the fit and the checksum of the record.
 fn origin(run: &Path) -> Result<String, TwinError> {
     let path = run.join(store::RECORD_FILE);
+    store::regular(&path)?;
     let bytes = std::fs::read(&path).map_err(|e| StoreError::io("read", &path, e))?;
     let record = crc32c::crc32c(&bytes);
     Ok(format!("{MARK}fit {FIT}, record {record:08x}"))

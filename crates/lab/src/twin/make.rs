@@ -7,7 +7,7 @@ use super::seen::Seen;
 use super::watch::Watcher;
 use super::{draft, figures};
 use fathom_base::Bytes;
-use fathom_probe::{Method, Parameter, Profile, Record};
+use fathom_probe::{Level, Method, Parameter, Profile, Record};
 use fathom_report::twin::{Assumed, Figure};
 use fathom_ssd::Spec;
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub struct Twin {
     pub operations: u64,
     /// The search reached its limit of work, and ended before it was done.
     pub ended_early: bool,
+    /// The record is of the quick level, which leaves much open.
+    #[serde(skip)]
+    pub quick: bool,
 }
 
 /// The limit of a search, in the work of simulating candidates. No clock counts, so that a search repeats.
@@ -100,6 +103,7 @@ fn within(
         evaluations: shared.evaluations.into_inner(),
         operations,
         ended_early: shared.early.into_inner(),
+        quick: record.meta.level == Level::Quick,
     })
 }
 
@@ -157,8 +161,8 @@ mod tests {
     use super::*;
     use crate::twin::watch::Far;
     use fathom_model::Model;
+    use fathom_probe::Unobserved;
     use fathom_probe::run::{self, RunConfig};
-    use fathom_probe::{Level, Unobserved};
     use std::sync::Mutex;
 
     /// Keeps what it is told.

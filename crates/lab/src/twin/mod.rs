@@ -23,6 +23,7 @@ mod work;
 
 pub use campaign::compare;
 pub use error::TwinError;
+pub use file::cautions;
 pub use kept::{TwinFile, of_run, save, twin_of};
 pub use make::{Twin, twin};
 pub use watch::{Far, Watcher};

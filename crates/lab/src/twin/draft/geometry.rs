@@ -4,6 +4,7 @@ use super::dies::dies;
 use super::mapping::{Mapped, merged, waits};
 use super::parts::{Assumptions, Layout};
 use crate::twin::seen::Seen;
+use crate::twin::series;
 use fathom_base::Bytes;
 use fathom_probe::Parameter;
 use fathom_ssd::spec::MappingKind;
@@ -24,10 +25,28 @@ const CHANNELS_MAX: u64 = 8;
 /// Pages that are tried if the answers do not tell the page.
 const PAGES_TRIED: [u64; 4] = [16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB];
 
-/// Returns the pages that fit the answers.
-pub(super) fn pages_tried(seen: &Seen<'_>) -> Vec<u64> {
-    let mut assumed = Assumptions::default();
-    let unit = unit(seen, &mut assumed);
+/// How many times as long as the usual unit those are that are tried if the answers do not tell the unit.
+const UNITS_TRIED: [u64; 3] = [1, 4, 16];
+
+/// Returns the mapping units that fit the answers: a power of two of logical blocks, or the usual one and longer ones. Those are
+/// told apart by the loops that write, if there are such.
+pub(super) fn units_tried(seen: &Seen<'_>) -> Vec<u64> {
+    let usual = UNIT.max(logical_block(seen));
+    let written = seen.series(Parameter::FastCache, series::LOAD_WRITE);
+    match told_unit(seen) {
+        Ok(unit) => vec![unit],
+        Err(_) if written.is_empty() || !lies(seen, 4 * usual) => vec![usual],
+        Err(_) => {
+            let page = known_page(seen, usual);
+            let fits = |unit: &u64| lies(seen, *unit) && known_page(seen, *unit) == page;
+            let tried = UNITS_TRIED.map(|times| times * usual);
+            tried.into_iter().filter(fits).collect()
+        }
+    }
+}
+
+/// Returns the pages that fit the answers and a mapping unit.
+pub(super) fn pages_tried(seen: &Seen<'_>, unit: u64) -> Vec<u64> {
     match known_page(seen, unit) {
         Some(page) => vec![page],
         None => {
@@ -68,11 +87,17 @@ pub(in crate::twin) fn arrangements(dies: u64) -> Vec<Arrangement> {
 
 pub(super) fn layout(
     seen: &Seen<'_>,
-    page: u64,
+    (unit, page): (u64, u64),
     mapped: Mapped,
     assumed: &mut Assumptions,
 ) -> Layout {
-    let unit = unit(seen, assumed);
+    if let Err(why) = told_unit(seen) {
+        let why = match units_tried(seen).len() {
+            1 => why,
+            _ => format!("{why}; the one that fits best"),
+        };
+        assumed.add("mapping.unit", Bytes(unit), why);
+    }
     if known_page(seen, unit).is_none() {
         let why = format!(
             "{}; the one that fits best",
@@ -110,26 +135,28 @@ pub(super) fn layout(
     }
 }
 
-/// Returns the mapping unit: a power of two of logical blocks.
-fn unit(seen: &Seen<'_>, assumed: &mut Assumptions) -> u64 {
-    let block = u64::from(seen.record.meta.target.logical_block_bytes).max(1);
-    let known = seen.bytes(Parameter::IndirectionUnit);
-    let known = known.or_else(|| seen.bytes(Parameter::ClusteredPage));
-    // A mapping unit lies on one die: it is no longer than what is striped.
+fn logical_block(seen: &Seen<'_>) -> u64 {
+    u64::from(seen.record.meta.target.logical_block_bytes).max(1)
+}
+
+/// Returns true if a mapping unit lies on one die: it is no longer than what is striped.
+fn lies(seen: &Seen<'_>, unit: u64) -> bool {
     let stripe = seen
         .bytes(Parameter::StripeUnit)
         .filter(|_| seen.value(Parameter::ReadUnit).is_some());
-    let lies = |unit: &u64| stripe.is_none_or(|stripe| *unit <= stripe);
-    if let Some(unit) = known.filter(|unit| unit.is_multiple_of(block) && lies(unit)) {
-        return unit.min(PAGE_MAX / block * block);
+    stripe.is_none_or(|stripe| unit <= stripe)
+}
+
+/// Returns the mapping unit, or why the answers do not tell it.
+fn told_unit(seen: &Seen<'_>) -> Result<u64, String> {
+    let block = logical_block(seen);
+    let known = seen.bytes(Parameter::IndirectionUnit);
+    let known = known.or_else(|| seen.bytes(Parameter::ClusteredPage));
+    match known.filter(|unit| unit.is_multiple_of(block)) {
+        Some(unit) if lies(seen, unit) => Ok(unit.min(PAGE_MAX / block * block)),
+        Some(long) => Err(format!("{} would not lie on one die", Bytes(long))),
+        None => Err(seen.why_not(Parameter::IndirectionUnit)),
     }
-    let unit = UNIT.max(block);
-    let why = match known {
-        Some(long) => format!("{} would not lie on one die", Bytes(long)),
-        None => seen.why_not(Parameter::IndirectionUnit),
-    };
-    assumed.add("mapping.unit", Bytes(unit), why);
-    unit
 }
 
 /// Returns the clustered page, if the answers tell it: what lies on one die before the next die's turn. Without a write buffer it

@@ -70,6 +70,11 @@ pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option
             IDLE_DELAY
         }
     };
+    assumed.add(
+        "write_buffer.drain",
+        "idle",
+        "when a buffer is emptied is chosen by fills, loops and reads during writes",
+    );
     Some(WriteBuffer {
         drain: Drain::Idle,
         idle_delay,

@@ -31,16 +31,23 @@ pub(super) struct Draft {
     pub(super) assumed: Vec<Assumed>,
 }
 
-/// Drafts the twins of a record that its answers leave open, at least one: they differ in the page and the mapping.
+/// Drafts the twins of a record that its answers leave open, at least one: they differ in the unit and the page of the mapping, and in
+/// its kind.
 ///
 /// # Errors
 /// [`TwinError::Draft`] if the values make no drive.
 pub(super) fn drafts(seen: &Seen<'_>) -> Result<Vec<Draft>, TwinError> {
-    let pages = geometry::pages_tried(seen);
+    let units = geometry::units_tried(seen).into_iter();
+    let sizes: Vec<(u64, u64)> = units
+        .flat_map(|unit| {
+            let pages = geometry::pages_tried(seen, unit).into_iter();
+            pages.map(move |page| (unit, page))
+        })
+        .collect();
     let mappings = mapping::mappings_tried(seen).into_iter();
-    let all = mappings.flat_map(|mapped| pages.iter().map(move |page| (*page, mapped)));
+    let all = mappings.flat_map(|mapped| sizes.iter().map(move |sizes| (*sizes, mapped)));
     let (drafts, failed): (Vec<_>, Vec<_>) = all
-        .map(|(page, mapped)| draft(seen, page, mapped))
+        .map(|(sizes, mapped)| draft(seen, sizes, mapped))
         .partition(Result::is_ok);
     let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
     match failed.into_iter().find_map(Result::err) {
@@ -49,9 +56,9 @@ pub(super) fn drafts(seen: &Seen<'_>) -> Result<Vec<Draft>, TwinError> {
     }
 }
 
-fn draft(seen: &Seen<'_>, page: u64, mapped: Mapped) -> Result<Draft, TwinError> {
+fn draft(seen: &Seen<'_>, sizes: (u64, u64), mapped: Mapped) -> Result<Draft, TwinError> {
     let mut assumed = Assumptions::default();
-    let layout = geometry::layout(seen, page, mapped, &mut assumed);
+    let layout = geometry::layout(seen, sizes, mapped, &mut assumed);
     let times = times::times(seen, &layout, &mut assumed);
     let mapping = mapping::mapping(seen, &layout, &mut assumed);
     let write_buffer = memory::write_buffer(seen, &mut assumed);

@@ -1,12 +1,14 @@
-//! What reads do while something writes: the order of reads and programs, and the delay of an idle write buffer.
+//! What reads do while something writes: the order of reads and programs, and when a write buffer is emptied: when it is full, or
+//! after which delay when it is idle.
 
 use super::knob::{Knob, suspend};
 use super::search::{Fitting, LOAD, MIXED, MIXED_NATIVE, Measure, View, WRITES};
+use super::writes::writes;
 use crate::twin::bench::Bench;
 use crate::twin::draft::dur;
 use fathom_base::Dur;
 use fathom_ssd::Spec;
-use fathom_ssd::spec::Arbitration;
+use fathom_ssd::spec::{Arbitration, Drain};
 
 /// Fits what reads do while something writes, if the record has such reads. Also returns the distance from these figures.
 pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
@@ -18,8 +20,9 @@ pub(super) fn mixed(fitting: &Fitting<'_>, spec: &Spec) -> Option<(f64, Spec)> {
         Some(_) => &[(MIXED, Bench::after), (MIXED_NATIVE, Bench::after_native)],
         None => &[(MIXED, Bench::after)],
     };
+    let drained: Vec<Spec> = drained(fitting, spec).iter().flat_map(orders).collect();
     let states = states.iter();
-    let tried = states.flat_map(|state| orders(spec).into_iter().map(|spec| (*state, spec)));
+    let tried = states.flat_map(|state| drained.iter().map(|spec| (*state, spec.clone())));
     let hidden = spec.write_buffer.as_ref().is_some_and(|b| b.battery);
     let coarse = fitting.ranked(tried.collect(), |fitting, ((state, after), spec)| {
         let stage = Stage {
@@ -86,14 +89,14 @@ impl Stage<'_, '_> {
     }
 
     fn cost(&self, spec: &Spec) -> f64 {
-        match self.hidden {
-            true => self.fitting.distance(spec, &[WRITES, self.state, LOAD]),
-            false => self.fitting.distance(spec, &[self.state, LOAD]),
-        }
+        self.fitting.distance(spec, &[WRITES, self.state, LOAD])
     }
 
     /// Returns a drive whose idle write buffer is programmed when that of the record was, if reads after a write tell it.
     fn due(&self, spec: &Spec) -> Option<Spec> {
+        if fills(spec) {
+            return Some(spec.clone());
+        }
         let goal = self.fitting.programmed(self.fitting.recorded)?;
         let delayed = |delay: f64| {
             let mut spec = spec.clone();
@@ -126,6 +129,31 @@ impl Stage<'_, '_> {
         let best = self.fitting.best(all, cost);
         best.unwrap_or_else(|| spec.clone())
     }
+}
+
+/// Returns true if a write buffer is emptied when it is full.
+fn fills(spec: &Spec) -> bool {
+    let buffer = spec.write_buffer.as_ref();
+    buffer.is_some_and(|buffer| buffer.drain == Drain::OnFull)
+}
+
+/// Returns a drive, and where it has a write buffer one whose buffer is emptied at another time. Its programs are more or fewer
+/// whole pages, and their time is fitted again.
+fn drained(fitting: &Fitting<'_>, spec: &Spec) -> Vec<Spec> {
+    let other = other_drain(spec).map(|other| writes(fitting, &other));
+    std::iter::once(spec.clone()).chain(other).collect()
+}
+
+/// Returns a drive whose write buffer is emptied when it is full in the place of when it is idle, or the reverse; `None` without
+/// a write buffer.
+pub(super) fn other_drain(spec: &Spec) -> Option<Spec> {
+    let mut other = spec.clone();
+    let buffer = other.write_buffer.as_mut()?;
+    buffer.drain = match buffer.drain {
+        Drain::OnFull => Drain::Idle,
+        Drain::Idle => Drain::OnFull,
+    };
+    Some(other)
 }
 
 /// Returns a drive whose reads come before waiting programs, and one whose commands come in turn.

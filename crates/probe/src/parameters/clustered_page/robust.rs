@@ -100,15 +100,24 @@ fn shift(record: &Record, len: u64) -> Option<Separation> {
     separate(&of(Series::SHIFTED), &of(Series::ALIGNED), CONFIDENCE, NONE)
 }
 
+/// A write and its flush are two commands: memory may take those that are faster than as many reads, where most of a read is the
+/// way to the drive.
+pub(crate) const COMMANDS: f64 = 2.0;
+
 /// Returns true if flushed writes complete faster than reads, that is, without waiting for the flash.
 pub(crate) fn from_memory(record: &Record) -> bool {
+    in_reads(record).is_some_and(|reads| reads < 1.0)
+}
+
+/// Returns the time of the fastest flushed writes in those of a read.
+fn in_reads(record: &Record) -> Option<f64> {
     let of = |series| -> Vec<f64> {
         let samples = record.series(PARAMETER, series);
         samples.map(|s| s.ns as f64).collect()
     };
     let fastest = location::quantile(&of(Series::WITHIN), FASTEST);
     let read = location::median(&of(Series::RANDOM_READ));
-    fastest.zip(read).is_some_and(|(write, read)| write < read)
+    fastest.zip(read).map(|(write, read)| write / read)
 }
 
 /// A unit, and how many times as long writes take that are not aligned to it.
@@ -223,6 +232,14 @@ fn nameless(record: &Record) -> (Verdict, String) {
             "no small write takes longer for where it begins, but long ones do that are shifted: a program unit or a stripe, \
              not one that is read and modified",
         ),
+        (true, shifts)
+            if shifts.iter().all(|s| *s == Decision::NotDifferent)
+                && in_reads(record).is_some_and(|reads| reads < COMMANDS) =>
+        {
+            open(
+                "no write takes longer for where it begins, but flushed writes take less time than two reads: memory may take them",
+            )
+        }
         (true, shifts) if shifts.iter().all(|s| *s == Decision::NotDifferent) => said(
             Verdict::Absent,
             "no write takes longer for where it begins: a partly written unit costs nothing that can be seen",

@@ -164,6 +164,11 @@ pub(crate) fn nothing(record: &Record) -> bool {
 
 /// Returns true if flushed writes complete faster than reads, that is, without waiting for the flash.
 pub(crate) fn from_memory(record: &Record) -> bool {
+    in_reads(record).is_some_and(|reads| reads < 1.0)
+}
+
+/// Returns the time of the fastest flushed writes in those of a read.
+pub(crate) fn in_reads(record: &Record) -> Option<f64> {
     let times = |series| -> Vec<f64> {
         let samples = record.series(PARAMETER, series);
         samples.map(|s| s.ns as f64).collect()
@@ -175,5 +180,5 @@ pub(crate) fn from_memory(record: &Record) -> bool {
     let writes: Vec<f64> = writes.map(|s| s.ns as f64).collect();
     let fastest = location::quantile(&writes, FASTEST);
     let read = location::median(&times(READ));
-    fastest.zip(read).is_some_and(|(write, read)| write < read)
+    fastest.zip(read).map(|(write, read)| write / read)
 }

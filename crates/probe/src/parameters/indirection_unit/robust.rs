@@ -4,6 +4,7 @@ use super::confirm::{self, By, Compared};
 use super::media::{self, Logged};
 use super::model::{LARGEST, Shown, candidates};
 use super::{latency, stream};
+use crate::parameters::clustered_page::robust::COMMANDS;
 use crate::robust::prepare::prepare;
 use crate::robust::size::{SEEN, size};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
@@ -121,6 +122,11 @@ fn nameless(record: &Record) -> Estimate {
     if latency::from_memory(record) {
         return Estimate::inconclusive(
             "flushed writes are answered sooner than reads, so memory takes them, and the throughput shows no unit",
+        );
+    }
+    if latency::nothing(record) && latency::in_reads(record).is_some_and(|reads| reads < COMMANDS) {
+        return Estimate::inconclusive(
+            "no write takes longer for where it begins or ends, but flushed writes take less time than two reads: memory may take them",
         );
     }
     if latency::nothing(record) {
