@@ -15,7 +15,7 @@ use fathom_ssd::Spec;
 use knob::Knob;
 use layout::{arranged, manners, sized};
 use merging::merging;
-use mixed::{mixed, other_drain};
+use mixed::mixed;
 use search::{LOAD, MERGES, READS, WRITES};
 use writes::{by_one_program, writes};
 
@@ -52,16 +52,9 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
     let entries: Vec<Entry> = entries.collect();
     let ranked = fitting.stage(0, |part| {
         part.ranked(entries, |part, entry| {
-            let drains = std::iter::once(entry.spec.clone()).chain(other_drain(&entry.spec));
-            let drained = part.best(drains.collect(), |part, spec| {
-                let spec = writes(part, &part.singles(&spec));
-                let far = part.distance(&spec, &[WRITES, READS, LOAD]);
-                (far, (far, spec))
-            });
-            match drained {
-                Some((far, spec)) => (far, Entry { spec, ..entry }),
-                None => (f64::MAX, entry),
-            }
+            let spec = writes(part, &part.singles(&entry.spec));
+            let far = part.distance(&spec, &[WRITES, READS, LOAD]);
+            (far, Entry { spec, ..entry })
         })
     });
     fitting.best(finalists(ranked), |part, entry| {

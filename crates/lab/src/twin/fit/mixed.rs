@@ -137,23 +137,15 @@ fn fills(spec: &Spec) -> bool {
     buffer.is_some_and(|buffer| buffer.drain == Drain::OnFull)
 }
 
-/// Returns a drive, and where it has a write buffer one whose buffer is emptied at another time. Its programs are more or fewer
-/// whole pages, and their time is fitted again.
+/// Returns a drive, and where it has a write buffer one whose buffer is emptied when it is full: its programs are whole pages, and
+/// their time is fitted again.
 fn drained(fitting: &Fitting<'_>, spec: &Spec) -> Vec<Spec> {
-    let other = other_drain(spec).map(|other| writes(fitting, &other));
-    std::iter::once(spec.clone()).chain(other).collect()
-}
-
-/// Returns a drive whose write buffer is emptied when it is full in the place of when it is idle, or the reverse; `None` without
-/// a write buffer.
-pub(super) fn other_drain(spec: &Spec) -> Option<Spec> {
-    let mut other = spec.clone();
-    let buffer = other.write_buffer.as_mut()?;
-    buffer.drain = match buffer.drain {
-        Drain::OnFull => Drain::Idle,
-        Drain::Idle => Drain::OnFull,
+    let mut full = spec.clone();
+    let Some(buffer) = &mut full.write_buffer else {
+        return vec![full];
     };
-    Some(other)
+    buffer.drain = Drain::OnFull;
+    vec![spec.clone(), writes(fitting, &full)]
 }
 
 /// Returns a drive whose reads come before waiting programs, and one whose commands come in turn.
