@@ -27,6 +27,10 @@ const FASTER: f64 = 1.3;
 /// The pages, mappings and manners of a fast cache that are fitted to their end.
 const FINALISTS: usize = 4;
 
+/// By how much a longer mapping unit must be nearer than the usual one, if the record does not tell it: the page and the block differ
+/// with it, and chance makes as much of a difference.
+const LONGER_UNIT: f64 = 10.0;
+
 /// The sizes of blocks and of the static part of a fast cache whose times are fitted.
 const SIZES: usize = 4;
 
@@ -50,16 +54,36 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
         })
     });
     let entries: Vec<Entry> = entries.collect();
+    let usual = drafts.iter().map(Spec::unit).min();
+    let is_longer = |spec: &Spec| Some(spec.unit()) > usual;
+    let (longer, entries): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .partition(|entry| is_longer(&entry.spec));
+    let far = |part: &Fitting<'_>, entry: Entry| {
+        let spec = writes(part, &part.singles(&entry.spec));
+        let far = part.distance(&spec, &[WRITES, READS, LOAD]);
+        let entry = Entry { spec, ..entry };
+        (far, (far, entry))
+    };
     let ranked = fitting.stage(0, |part| {
-        part.ranked(entries, |part, entry| {
-            let spec = writes(part, &part.singles(&entry.spec));
-            let far = part.distance(&spec, &[WRITES, READS, LOAD]);
-            (far, Entry { spec, ..entry })
-        })
+        let ranked = part.ranked(entries, far);
+        match ranked.first() {
+            Some((near, _)) if *near > LONGER_UNIT => {
+                let longer = part.ranked(longer, far).into_iter();
+                let more = longer.filter(|(far, _)| far + LONGER_UNIT < *near);
+                let more: Vec<_> = more.collect();
+                more.into_iter().chain(ranked).collect()
+            }
+            _ => ranked,
+        }
     });
+    let ranked: Vec<Entry> = ranked.into_iter().map(|(_, entry)| entry).collect();
     fitting.best(finalists(ranked), |part, entry| {
         match whole(part, &entry.spec) {
-            Some((far, spec)) => (far, (entry.draft, spec)),
+            Some((far, spec)) => (
+                far + LONGER_UNIT * f64::from(u8::from(is_longer(&spec))),
+                (entry.draft, spec),
+            ),
             None => (f64::MAX, (entry.draft, entry.spec)),
         }
     })
