@@ -65,27 +65,22 @@ pub(super) fn fit(fitting: &Fitting<'_>, drafts: &[Spec]) -> Option<(usize, Spec
         let entry = Entry { spec, ..entry };
         (far, (far, entry))
     };
-    let ranked = fitting.stage(0, |part| {
+    let (ranked, longer) = fitting.stage(0, |part| {
         let ranked = part.ranked(entries, far);
         match ranked.first() {
-            Some((near, _)) if *near > LONGER_UNIT => {
-                let longer = part.ranked(longer, far).into_iter();
-                let more = longer.filter(|(far, _)| far + LONGER_UNIT < *near);
-                let more: Vec<_> = more.collect();
-                more.into_iter().chain(ranked).collect()
-            }
-            _ => ranked,
+            Some((near, _)) if *near > LONGER_UNIT => (ranked, part.best(longer, far)),
+            _ => (ranked, None),
         }
     });
-    let ranked: Vec<Entry> = ranked.into_iter().map(|(_, entry)| entry).collect();
-    fitting.best(finalists(ranked), |part, entry| {
-        match whole(part, &entry.spec) {
-            Some((far, spec)) => (
-                far + LONGER_UNIT * f64::from(u8::from(is_longer(&spec))),
-                (entry.draft, spec),
-            ),
-            None => (f64::MAX, (entry.draft, entry.spec)),
-        }
+    let ranked = ranked.into_iter().map(|(_, entry)| entry).collect();
+    let mut few = finalists(ranked);
+    few.extend(longer.map(|(_, entry)| entry));
+    fitting.best(few, |part, entry| match whole(part, &entry.spec) {
+        Some((far, spec)) => (
+            far + LONGER_UNIT * f64::from(u8::from(is_longer(&spec))),
+            (entry.draft, spec),
+        ),
+        None => (f64::MAX, (entry.draft, entry.spec)),
     })
 }
 
