@@ -327,9 +327,7 @@ const CLASSES: &[(&str, [Truth; 7])] = &[
     ),
     (
         "cloud-volume",
-        [
-            NotThere, NotThere, NotThere, NotThere, Missed, NotThere, Missed,
-        ],
+        [Open, NotThere, NotThere, NotThere, Missed, NotThere, Missed],
     ),
 ];
 
