@@ -75,7 +75,10 @@ fn a_twin_is_a_drive_and_its_run_serves_as_one() {
     assert!(said.contains("twin.toml (made now)"), "{said}");
     let (_, said) = run("a");
     let quick = "warning: the run is of the quick level";
-    assert!(said.contains("twin.toml (made before)") && said.contains(quick));
+    assert!(
+        said.contains("twin.toml (made before)") && said.contains(quick),
+        "{said}"
+    );
     // A twin of another record is made again.
     let kept = fs::read_to_string(dir.join("a/twin.toml")).unwrap();
     fs::write(

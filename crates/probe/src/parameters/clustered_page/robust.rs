@@ -232,18 +232,17 @@ fn nameless(record: &Record) -> (Verdict, String) {
             "no small write takes longer for where it begins, but long ones do that are shifted: a program unit or a stripe, \
              not one that is read and modified",
         ),
-        (true, shifts)
-            if shifts.iter().all(|s| *s == Decision::NotDifferent)
-                && in_reads(record).is_some_and(|reads| reads < COMMANDS) =>
-        {
-            open(
-                "no write takes longer for where it begins, but flushed writes take less time than two reads: memory may take them",
-            )
+        (true, shifts) if shifts.iter().all(|s| *s == Decision::NotDifferent) => {
+            match in_reads(record) {
+                Some(reads) if reads < COMMANDS => open(
+                    "no write takes longer for where it begins, but flushed writes take less time than two reads: memory may take them",
+                ),
+                _ => said(
+                    Verdict::Absent,
+                    "no write takes longer for where it begins: a partly written unit costs nothing that can be seen",
+                ),
+            }
         }
-        (true, shifts) if shifts.iter().all(|s| *s == Decision::NotDifferent) => said(
-            Verdict::Absent,
-            "no write takes longer for where it begins: a partly written unit costs nothing that can be seen",
-        ),
         _ => open("the noise hides whether a write across the end of a unit takes longer"),
     }
 }
