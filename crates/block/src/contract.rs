@@ -215,7 +215,25 @@ defaults! {
 impl DeviceInfo {
     /// Checks a request and returns its error, if any. Every device makes this check first. What depends on the state of a
     /// zone is not part of it: see [`Zones`](crate::devices::Zones).
+    #[inline]
     pub fn check(&self, request: &Request) -> Result<(), IoError> {
+        let &Request {
+            op, offset, len, ..
+        } = request;
+        let block = u64::from(self.logical_block_bytes);
+        let usual = op == Op::Read || op == Op::Write && !self.read_only;
+        let aligned = block.is_power_of_two() && (offset | len) & (block - 1) == 0;
+        let fits = len.wrapping_sub(1) < self.max_request_bytes
+            && len <= self.capacity_bytes
+            && offset <= self.capacity_bytes - len;
+        match usual && aligned && fits && self.zoned.is_none() {
+            // Nearly every request.
+            true => Ok(()),
+            false => self.check_closely(request),
+        }
+    }
+
+    fn check_closely(&self, request: &Request) -> Result<(), IoError> {
         let &Request {
             op, offset, len, ..
         } = request;
@@ -238,11 +256,7 @@ impl DeviceInfo {
             (Op::Append, Some(zoned)) => zoned.max_append_bytes,
             _ => self.max_request_bytes,
         };
-        let aligned = match block.is_power_of_two() {
-            // Every request passes this check, so it avoids the division where possible.
-            true => (offset | len) & (block - 1) == 0,
-            false => offset.is_multiple_of(block) && len.is_multiple_of(block),
-        };
+        let aligned = offset.is_multiple_of(block) && len.is_multiple_of(block);
         if len == 0 || len > most || !aligned {
             return fail(IoErrorKind::Misaligned);
         }

@@ -86,10 +86,10 @@ impl Busy {
     }
 }
 
-struct Loop<'a, P: ?Sized> {
+struct Loop<'a, P: ?Sized, O: ?Sized> {
     device: &'a mut dyn Subject,
     program: &'a mut P,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut O,
     agenda: Agenda,
     /// The actors to be asked; kept to reuse its memory.
     who: Vec<usize>,
@@ -99,6 +99,8 @@ struct Loop<'a, P: ?Sized> {
     in_flight: Slab<InFlight>,
     done: Vec<Completion>,
     start: Time,
+    /// A wait ends at this time at the latest, to look for an interruption. In the past after a long wait.
+    pause: Time,
     next: u64,
     busy: Busy,
 }
@@ -107,10 +109,10 @@ struct Loop<'a, P: ?Sized> {
 ///
 /// # Errors
 /// [`PlayError`] with the access that failed. Accesses in flight at that time are abandoned.
-pub fn play<P: Program + ?Sized>(
+pub fn play<P: Program + ?Sized, O: Observer + ?Sized>(
     device: &mut dyn Subject,
     program: &mut P,
-    observer: &mut dyn Observer,
+    observer: &mut O,
 ) -> Result<(), PlayError<P::Error>> {
     let start = device.now();
     let before = moment_of(device);
@@ -126,13 +128,14 @@ pub fn play<P: Program + ?Sized>(
         in_flight: Slab::default(),
         done: Vec::new(),
         start,
+        pause: start + AT_ONCE,
         next: 0,
         busy: Busy::default(),
     };
     playing.run()
 }
 
-impl<P: Program + ?Sized> Loop<'_, P> {
+impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
     fn run(mut self) -> Result<(), PlayError<P::Error>> {
         loop {
             let asked = self.ask_due()?;
@@ -155,9 +158,11 @@ impl<P: Program + ?Sized> Loop<'_, P> {
 
     /// Asks every actor that is due, in order of their numbers. Returns whether any request was offered to the device.
     fn ask_due(&mut self) -> Result<bool, PlayError<P::Error>> {
-        self.offer_refused();
+        if self.refused.len() > 0 {
+            self.offer_refused();
+        }
         let mut who = std::mem::take(&mut self.who);
-        self.agenda.take(self.device.now(), &mut who);
+        self.agenda.take(|| self.device.now(), &mut who);
         let asked = who.iter().try_fold(false, |any, &actor| {
             Ok(!self.blocked[actor] && self.ask(actor)? || any)
         });
@@ -195,10 +200,12 @@ impl<P: Program + ?Sized> Loop<'_, P> {
         let mut any = false;
         let (until, watches) = loop {
             let now = Time(self.device.now().since(self.start).0);
-            match self.program.next(actor, now).map_err(PlayError::Program)? {
-                Next::Wait(until) => break (until, false),
-                Next::Watch(until) => break (until, true),
-                Next::Request(request) => {
+            // Not `map_err`, which copies the request.
+            match self.program.next(actor, now) {
+                Err(error) => return Err(PlayError::Program(error)),
+                Ok(Next::Wait(until)) => break (until, false),
+                Ok(Next::Watch(until)) => break (until, true),
+                Ok(Next::Request(request)) => {
                     any = true;
                     let request = self.enter(actor, request);
                     if let Err(busy) = self.device.submit(request) {
@@ -250,37 +257,48 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             if self.observer.interrupted() {
                 return Err(PlayError::Interrupted);
             }
+            let pause = until.min(self.pause);
+            self.device.wait(pause, &mut done);
+            if !done.is_empty() || pause == until {
+                break;
+            }
             let now = self.device.now();
             // A stopped model advances to the end of time; a real drive never gets there.
             if until == Time::MAX && now >= Time::END {
                 let in_flight = self.in_flight.len();
                 return Err(PlayError::Stopped { in_flight });
             }
-            let pause = until.min(now + AT_ONCE);
-            self.device.wait(pause, &mut done);
-            if !done.is_empty() || pause == until {
-                break;
-            }
+            self.pause = now + AT_ONCE;
         }
         // Report the accesses that completed together with one that failed, too.
         let mut failed = None;
-        for completion in done.drain(..) {
-            if let Err(error) = self.settle(&completion) {
+        for completion in &done {
+            if let Err(error) = self.settle(completion) {
                 failed.get_or_insert(error);
             }
         }
+        done.clear();
         self.done = done;
         failed.map_or(Ok(()), Err)
     }
 
     fn settle(&mut self, completion: &Completion) -> Result<(), PlayError<P::Error>> {
-        let Some(was) = self.in_flight.remove(completion.id.0 as u32) else {
+        let Self {
+            in_flight,
+            device,
+            observer,
+            start,
+            ..
+        } = self;
+        let id = completion.id.0 as u32;
+        let Some(was) = in_flight.get(id) else {
             return Ok(());
         };
-        let number = was.number;
         let busy = self.busy.gave(completion.completed);
         if let Err(error) = completion.result {
-            let lost = self.in_flight.len();
+            let number = was.number;
+            in_flight.discard(id);
+            let lost = in_flight.len();
             return Err(PlayError::Device {
                 number,
                 error,
@@ -288,7 +306,7 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             });
         }
         let played = Played {
-            number,
+            number: was.number,
             process: was.tag.process,
             access: was.access,
             asked: was.asked,
@@ -297,17 +315,16 @@ impl<P: Program + ?Sized> Loop<'_, P> {
             counts: was.counts,
             busy,
         };
-        let device = &*self.device;
-        self.observer.played(&played, &|| moment_of(device));
+        observer.played(&played, &|| moment_of(&**device));
         let done = Done {
             access: &was.access,
             tag: was.tag,
-            completed: Time(completion.completed.since(self.start).0),
+            completed: Time(completion.completed.since(*start).0),
             data: completion.data.as_deref(),
         };
         self.agenda.wake(was.actor);
-        self.program
-            .done(was.actor, done)
-            .map_err(PlayError::Program)
+        let told = self.program.done(was.actor, done);
+        in_flight.discard(id);
+        told.map_err(PlayError::Program)
     }
 }

@@ -34,6 +34,8 @@ pub struct Recorder<'a> {
     any: bool,
     buckets: Vec<Bucket>,
     bucket_ns: u64,
+    /// Begin and index of the bucket that was looked up last.
+    latest: (u64, usize),
     sink: Option<&'a mut dyn Sink>,
     full: bool,
     stop: fn() -> bool,
@@ -77,6 +79,7 @@ impl<'a> Recorder<'a> {
             any: false,
             buckets: Vec::with_capacity(BUCKETS_MAX),
             bucket_ns: BUCKET_NS,
+            latest: (0, 0),
             sink: None,
             full: false,
             stop,
@@ -92,7 +95,7 @@ impl<'a> Recorder<'a> {
         self
     }
 
-    fn process(&mut self, played: &Played, stretch: usize) {
+    fn process(&mut self, played: &Played, response: u64, stretch: usize) {
         let index = played.process as usize;
         if self.processes.len() <= index {
             self.processes.resize(index + 1, Process::default());
@@ -103,7 +106,6 @@ impl<'a> Recorder<'a> {
             0 => asked,
             _ => process.began.min(asked),
         };
-        let response = played.completed.since(played.asked).0;
         process.count += 1;
         process.bytes += played.access.len;
         if index < TIMELINES_MAX {
@@ -120,6 +122,11 @@ impl<'a> Recorder<'a> {
     /// Returns the index of the bucket for a time. Joins buckets until the time fits into the timeline.
     fn stretch(&mut self, at: Time) -> usize {
         let since = at.since(self.start).0;
+        // The division takes longer than all else here, and most accesses are in the same bucket as the one before.
+        let (from, index) = self.latest;
+        if since.wrapping_sub(from) < self.bucket_ns {
+            return index;
+        }
         while since / self.bucket_ns >= BUCKETS_MAX as u64 {
             let buckets = self.buckets.chunks(2);
             self.buckets = buckets.map(|pair| pair[0].join(pair.get(1))).collect();
@@ -129,7 +136,9 @@ impl<'a> Recorder<'a> {
             }
             self.bucket_ns *= 2;
         }
-        (since / self.bucket_ns) as usize
+        let index = since / self.bucket_ns;
+        self.latest = (index * self.bucket_ns, index as usize);
+        self.latest.1
     }
 
     fn bucket(&mut self, index: usize) -> &mut Bucket {
@@ -238,12 +247,12 @@ impl Observer for Recorder<'_> {
         }
         self.last = self.last.max(played.completed);
         self.busy.1 = played.busy;
-        self.kinds.add(played);
         let response = played.completed.since(played.asked).0;
+        self.kinds.add(played, response);
         let bytes = played.access.len;
         let stretch = self.stretch(played.completed);
         let before = self.buckets.len();
-        self.process(played, stretch);
+        self.process(played, response, stretch);
         let bucket = self.bucket(stretch);
         bucket.count += 1;
         bucket.bytes += bytes;

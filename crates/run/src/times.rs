@@ -33,8 +33,8 @@ impl Times {
         }
     }
 
-    pub(super) fn add(&mut self, played: &Played) {
-        let response = played.completed.since(played.asked).0;
+    /// Adds an access with its response time in nanoseconds.
+    fn add(&mut self, played: &Played, response: u64) {
         // The histogram resizes itself and accepts every value of 63 bits.
         let _ = self.histogram.record(response);
         self.batches.push(response as f64);
@@ -126,20 +126,27 @@ impl Kinds {
         }
     }
 
-    pub(super) fn add(&mut self, played: &Played) {
+    /// Adds an access with its response time in nanoseconds.
+    #[inline]
+    pub(super) fn add(&mut self, played: &Played, response: u64) {
         let times = match played.access.op {
             Op::Read => &mut self.reads,
             Op::Write | Op::Append => &mut self.writes,
-            Op::Flush => &mut self.flushes,
+            _ => return self.add_other(played, response),
+        };
+        times.add(played, response);
+        self.both.push(response as f64);
+    }
+
+    /// Adds an access that is neither a read nor a write.
+    fn add_other(&mut self, played: &Played, response: u64) {
+        let times = match played.access.op {
             Op::Trim => &mut self.trims,
             Op::Zone(ZoneAction::Reset) => &mut self.zone_resets,
             Op::Zone(_) => &mut self.zone_finishes,
+            _ => &mut self.flushes,
         };
-        times.add(played);
-        if matches!(played.access.op, Op::Read | Op::Write | Op::Append) {
-            let response = played.completed.since(played.asked).0;
-            self.both.push(response as f64);
-        }
+        times.add(played, response);
     }
 
     /// Returns the figures of reads and writes together.

@@ -219,46 +219,19 @@ impl<D: Device> Device for Limited<D> {
         self.inner.now()
     }
 
+    #[inline]
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let now = self.inner.now();
-        let Some(throttle) = &mut self.throttle else {
-            return self.inner.submit(request);
-        };
-        if throttle.in_flight >= self.inner.info().queue_depth as usize {
-            return Err(Busy(request));
+        match self.throttle {
+            None => self.inner.submit(request),
+            Some(_) => self.submit_limited(request),
         }
-        let id = request.id;
-        throttle.enter(self.inner.info(), &request);
-        throttle.in_flight += 1;
-        throttle.waiting.push_back(request);
-        self.start();
-        if let Some(throttle) = &mut self.throttle
-            && !throttle.waiting.is_empty()
-        {
-            throttle.submitted.insert(id, now);
-        }
-        Ok(())
     }
 
+    #[inline]
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
-        loop {
-            self.start();
-            let info = self.inner.info();
-            let before = self.inner.now();
-            let Some(throttle) = &mut self.throttle else {
-                return self.inner.wait(until, done);
-            };
-            let target = throttle.next(info, before).min(until);
-            let first = done.len();
-            self.inner.wait(target, done);
-            throttle.note(&mut done[first..]);
-            let now = self.inner.now();
-            // Without progress the inner device has lost a request, or waits for one.
-            let stuck = target == Time::MAX || now == before;
-            if done.len() > first || now >= until || stuck {
-                // A real device works on while its completions are handled.
-                return self.start();
-            }
+        match self.throttle {
+            None => self.inner.wait(until, done),
+            Some(_) => self.wait_limited(until, done),
         }
     }
 
@@ -283,5 +256,50 @@ impl<D: Device> Device for Limited<D> {
 
     fn host_time(&self) -> Option<Dur> {
         self.inner.host_time()
+    }
+}
+
+impl<D: Device> Limited<D> {
+    fn submit_limited(&mut self, request: Request) -> Result<(), Busy> {
+        let now = self.inner.now();
+        let Some(throttle) = &mut self.throttle else {
+            return self.inner.submit(request);
+        };
+        if throttle.in_flight >= self.inner.info().queue_depth as usize {
+            return Err(Busy(request));
+        }
+        let id = request.id;
+        throttle.enter(self.inner.info(), &request);
+        throttle.in_flight += 1;
+        throttle.waiting.push_back(request);
+        self.start();
+        if let Some(throttle) = &mut self.throttle
+            && !throttle.waiting.is_empty()
+        {
+            throttle.submitted.insert(id, now);
+        }
+        Ok(())
+    }
+
+    fn wait_limited(&mut self, until: Time, done: &mut Vec<Completion>) {
+        loop {
+            self.start();
+            let info = self.inner.info();
+            let before = self.inner.now();
+            let Some(throttle) = &mut self.throttle else {
+                return self.inner.wait(until, done);
+            };
+            let target = throttle.next(info, before).min(until);
+            let first = done.len();
+            self.inner.wait(target, done);
+            throttle.note(&mut done[first..]);
+            let now = self.inner.now();
+            // Without progress the inner device has lost a request, or waits for one.
+            let stuck = target == Time::MAX || now == before;
+            if done.len() > first || now >= until || stuck {
+                // A real device works on while its completions are handled.
+                return self.start();
+            }
+        }
     }
 }

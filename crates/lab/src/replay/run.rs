@@ -16,7 +16,6 @@ use fathom_iosched::{BlockQueue, QueueConfig};
 use fathom_model::Drive;
 use fathom_run::{CutShort, PlayError, Precondition, Recorder, Reshaped, RunRecord, prepare};
 use fathom_ssd::reshape::Counters;
-use std::num::NonZeroU32;
 
 /// The plan of a run, without the drive.
 pub type Plan = fathom_run::Plan<Workload>;
@@ -293,9 +292,13 @@ pub fn run(
 ) -> Result<RunRecord, RunError> {
     let source = Source::open(plan, device.info())?;
     let Some(config) = &plan.queue else {
-        let all = NonZeroU32::MAX;
-        let mut narrow = Narrow::new(device, plan.depth.unwrap_or(all));
-        return measure(&mut narrow, plan, source, requests, watch);
+        return match plan.depth {
+            Some(depth) => {
+                let mut narrow = Narrow::new(device, depth);
+                measure(&mut narrow, plan, source, requests, watch)
+            }
+            None => measure(device, plan, source, requests, watch),
+        };
     };
     let config = of_source(config, &source)?;
     let mut queue = BlockQueue::new(device, config)?;

@@ -10,6 +10,7 @@ mod reach;
 mod reshape;
 mod rooms;
 mod save;
+mod trace;
 mod work;
 mod workload;
 
@@ -20,17 +21,16 @@ pub use reach::Reach;
 pub use reshape::{Reshape, Rounding};
 pub(crate) use rooms::WatchedRooms;
 pub use save::{SaveError, SavedAs, save, save_stream};
+use trace::open_trace;
 pub use work::Work;
 pub use workload::{Kind, Workload};
 
-use crate::text;
 use fathom_block::Access;
 use fathom_ssd::reshape::Counters;
-use fathom_trace::{Compression, ErrorKind, Options, Trace};
+use fathom_trace::Trace;
 use fathom_workload::generate::Generator;
 use fathom_workload::step::{ResolveError, ShapeError, Shaped, Step, apply, resolve};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -104,7 +104,10 @@ const GROUP: usize = 64;
 impl Workload {
     fn raw(&self, seed: u64) -> Result<Raw, SourceError> {
         match &self.kind {
-            Kind::Trace { path, read } => open_trace(path, read),
+            Kind::Trace { path, read } => {
+                let trace = open_trace(path, read)?;
+                Ok(Raw::Trace(Box::new(trace), path.clone()))
+            }
             Kind::Generator(config) => config
                 .generator(seed)
                 .map(|generator| Raw::Generator(Box::new(generator), Arc::default()))
@@ -199,41 +202,10 @@ fn shape_error(name: &str, error: ShapeError<SourceError>) -> SourceError {
     }
 }
 
-fn open_trace(path: &Path, options: &Options) -> Result<Raw, SourceError> {
-    // The file may be read more than once: in a first pass, and again for each seed. A pipe cannot be.
-    let file = text::look(path, None)
-        .map_err(text::unfit)
-        .and_then(|()| File::open(path));
-    let file = file.map_err(|source| SourceError::Open {
-        path: path.to_owned(),
-        source,
-    })?;
-    let trace = fathom_trace::open_file(file, options).map_err(|error| {
-        let path = path.to_owned();
-        match (&*error.kind, named_compression(&path)) {
-            (ErrorKind::Unrecognised { .. }, Some(compression)) => {
-                SourceError::Misnamed { path, compression }
-            }
-            _ => SourceError::Trace { path, error },
-        }
-    })?;
-    Ok(Raw::Trace(Box::new(trace), path.to_owned()))
-}
-
-/// Returns the compression that the suffix of a file's name suggests.
-fn named_compression(path: &Path) -> Option<Compression> {
-    match path.extension()?.to_str()? {
-        "gz" => Some(Compression::Gzip),
-        "xz" => Some(Compression::Xz),
-        "zst" => Some(Compression::Zstd),
-        _ => None,
-    }
-}
-
 impl Iterator for Accesses {
     type Item = Result<Access, SourceError>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let access = match self.ahead.get(self.next) {
             Some(access) => *access,
@@ -244,6 +216,23 @@ impl Iterator for Accesses {
         };
         self.next += 1;
         Some(Ok(access))
+    }
+}
+
+/// The accesses of a workload with processes numbered from 0 ([`Accesses::numbered`]).
+pub(crate) struct Numbered<'a>(&'a mut Accesses);
+
+impl Iterator for Numbered<'_> {
+    type Item = Result<Access, SourceError>;
+
+    // An access is not copied on its way to the run loop.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut next = self.0.next();
+        if let Some(Ok(access)) = &mut next {
+            access.process = self.0.processes.number(access.process);
+        }
+        next
     }
 }
 
@@ -275,13 +264,8 @@ impl Accesses {
     }
 
     /// Returns the accesses with processes numbered from 0, in order of their first access.
-    pub(crate) fn numbered(&mut self) -> impl Iterator<Item = Result<Access, SourceError>> {
-        std::iter::from_fn(|| {
-            Some(self.next()?.map(|access| Access {
-                process: self.processes.number(access.process),
-                ..access
-            }))
-        })
+    pub(crate) fn numbered(&mut self) -> Numbered<'_> {
+        Numbered(self)
     }
 
     /// Returns the numbers of the processes in the source, in the order of [`Self::numbered`]; empty if it has none.

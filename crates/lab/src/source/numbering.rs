@@ -19,6 +19,7 @@ pub(super) struct Numbering {
 
 impl Numbering {
     /// Returns the number of a process of the trace.
+    #[inline]
     pub(super) fn number(&mut self, process: u32) -> u32 {
         if let Some((last, number)) = self.last
             && last == process

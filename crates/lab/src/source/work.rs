@@ -1,17 +1,16 @@
 //! A workload as a program that asks for accesses: a stream of accesses with an arrival process, fio jobs, or a benchmark.
 
 use super::job_file::{check_handles, failed, wrong};
-use super::{Accesses, Kind, Reach, SourceError, Workload};
+use super::{Kind, Reach, SourceError, Workload};
 use fathom_base::{BadValue, Bytes, Time, want};
 use fathom_block::program::{Done, Next, Program};
-use fathom_block::{Access, Device, DeviceInfo};
+use fathom_block::{Device, DeviceInfo};
 use fathom_fs::BLOCK_BYTES;
 use fathom_iosched::{Class, Priority};
 use fathom_platform::{Benchmark, Counter, Failed, Processors};
 use fathom_run::WorkloadRecord;
+use fathom_workload::program::Config;
 use fathom_workload::program::fio::{self, JobFile, Jobs, PrioClass};
-use fathom_workload::program::{Config, Processes, Stream};
-use fathom_workload::step::Arrival;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -200,14 +199,6 @@ fn class_of(class: PrioClass) -> Class {
     }
 }
 
-/// Checks that access `number` comes before the end of simulated time.
-fn in_time(number: u64, access: Access) -> Result<Access, SourceError> {
-    match access.at {
-        at if at > Time::END => Err(SourceError::Late { number, at }),
-        _ => Ok(access),
-    }
-}
-
 impl Work {
     /// Returns the program.
     pub fn program(&mut self) -> &mut dyn Program<Error = SourceError> {
@@ -251,32 +242,6 @@ impl Work {
         match &self.running {
             Running::Jobs(_) => Vec::new(),
             Running::Benchmark(benchmark) => benchmark.program.counters(),
-        }
-    }
-
-    /// Returns a program that issues accesses according to the arrival process. With processes, each plays its own stream;
-    /// the other arrival processes have a single stream.
-    pub(crate) fn of_accesses<'a>(
-        accesses: &'a mut [Accesses],
-        arrival: Arrival,
-    ) -> Box<dyn Program<Error = SourceError> + 'a> {
-        let outstanding = match arrival {
-            Arrival::Processes { outstanding, .. } => {
-                return Box::new(Processes::new(accesses.iter_mut(), outstanding.get()));
-            }
-            Arrival::Closed { outstanding } => Some(outstanding.get()),
-            Arrival::Open => None,
-        };
-        match (accesses.first_mut(), outstanding) {
-            (None, _) => Box::new(Stream::open(std::iter::empty())),
-            (Some(only), Some(outstanding)) => {
-                Box::new(Stream::closed(only.numbered(), outstanding))
-            }
-            (Some(only), None) => {
-                let numbered = (1..).zip(only.numbered());
-                let in_time = |(number, access): (u64, Result<_, _>)| in_time(number, access?);
-                Box::new(Stream::open(numbered.map(in_time)))
-            }
         }
     }
 }

@@ -116,6 +116,7 @@ impl WriteLines {
     }
 
     /// Returns the number of sectors that a write of `sectors` from `first` on would add to the dirty ones.
+    #[inline(always)]
     pub(crate) fn growth(&self, cline: u32, first: u32, sectors: u32) -> u32 {
         let id = self.joinable(cline);
         if id == NONE {

@@ -168,6 +168,12 @@ impl Domain {
         after <= self.first_undone
     }
 
+    /// Returns true if a program may have to wait for others.
+    #[inline]
+    pub(super) fn has_barriers(&self) -> bool {
+        !self.barriers.is_empty()
+    }
+
     /// Marks a program as done.
     #[inline]
     pub(super) fn complete(&mut self, number: u64) {

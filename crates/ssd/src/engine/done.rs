@@ -78,8 +78,22 @@ impl Ssd {
 
     fn programmed(&mut self, program: Program) {
         self.flash.programmed(&program, &mut self.clock);
-        self.release(program.releases);
-        match program.request {
+        self.end_program(program.releases, program.request);
+    }
+
+    /// Handles the end of a plain program.
+    #[inline]
+    pub(super) fn plain_programmed(&mut self, station: u32) {
+        if let Some(plain) = self.flash.plain_done(station, &mut self.clock) {
+            self.end_program(plain.releases, plain.request);
+        }
+    }
+
+    /// Releases the room of a program that is done, and goes on with the request that waits for it.
+    #[inline]
+    fn end_program(&mut self, releases: u32, request: u32) {
+        self.release(releases);
+        match request {
             NOBODY => {}
             FOLDING => self.folded_part(),
             request => self.part_written(request),

@@ -38,6 +38,7 @@ impl Ssd {
     }
 
     /// Places a piece of an unbuffered write without creating a line for it.
+    #[inline]
     pub(super) fn place_directly(&mut self, piece: Piece) -> Result<(), Stall> {
         let result = if piece.sectors == self.g.sectors_per_cpage {
             self.place_page(piece)
@@ -113,9 +114,7 @@ impl Ssd {
         };
         let programs = self.flash.issue(&mut self.ops, issue, &mut self.clock);
         if owner != NOBODY {
-            // The piece has been placed; from now on its programs are counted.
-            self.host.expect(owner, programs);
-            self.host.part_done(owner);
+            self.host.placed(owner, programs);
         }
     }
 

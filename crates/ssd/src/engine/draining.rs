@@ -53,6 +53,7 @@ impl Draining {
         self.counted >= self.enough
     }
 
+    #[inline]
     pub(super) fn begin(&mut self, station: u32, sectors: u32) {
         self.batches += 1;
         self.sectors += u64::from(sectors);
@@ -61,6 +62,7 @@ impl Draining {
         self.counted += u32::from(*here <= self.per_station);
     }
 
+    #[inline]
     pub(super) fn end(&mut self, station: u32, sectors: u32) {
         self.batches -= 1;
         self.sectors -= u64::from(sectors);

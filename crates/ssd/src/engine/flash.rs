@@ -7,7 +7,7 @@
 use super::domain::{Domain, Domains, Waiting};
 use super::draining::Draining;
 use super::parity::Parity;
-use super::ticket::{MapRead, NO_BATCH, Program, Ticket};
+use super::ticket::{MapRead, NO_BATCH, Plain, Program, Ticket};
 use crate::event::Clock;
 use crate::geometry::Geometry;
 use crate::nand::Nand;
@@ -15,6 +15,7 @@ use crate::nand::job::{Job, Place, Work};
 use crate::nand::store::Store;
 use crate::spec::Spec;
 use fathom_base::{Ppn, Rng, Slab};
+use std::collections::VecDeque;
 
 /// Counts of completed flash work.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,11 +28,20 @@ pub(super) struct FlashCounts {
     pub(super) map_programs: u64,
 }
 
+/// Returns true if the programs of a drive can be plain ([`super::plain`]).
+fn are_plain(spec: &Spec, nand: &Nand) -> bool {
+    let fails = spec.faults.program_fail > 0.0 || spec.faults.erase_fail > 0.0;
+    let is_special = fails || spec.flash.parity_stripe > 0 || spec.fast_cache.is_some();
+    nand.allows_plain() && !is_special
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct FlashSide {
     pub(super) g: Geometry,
     pub(super) nand: Nand,
     pub(super) tickets: Slab<Ticket>,
+    /// The plain programs of each station, the one at work first; empty where programs cannot be plain.
+    pub(super) plain: Vec<VecDeque<Plain>>,
     /// Order of programs and erases, for each group or for the whole drive.
     pub(super) domains: Domains,
     /// Batches on their way from the buffer.
@@ -59,8 +69,15 @@ pub(super) struct FlashSide {
 
 impl FlashSide {
     pub(super) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
+        let nand = Nand::new(spec, g, rng);
+        let stations = if are_plain(spec, &nand) {
+            g.stations
+        } else {
+            0
+        };
         Self {
-            nand: Nand::new(spec, g, rng),
+            plain: vec![VecDeque::new(); stations as usize],
+            nand,
             tickets: Slab::default(),
             domains: Domains::new(spec, g),
             draining: Draining::new(spec, g),
@@ -237,6 +254,7 @@ impl FlashSide {
     /// Forgets the operations in flight.
     pub(super) fn clear(&mut self) {
         self.nand.clear();
+        self.plain.iter_mut().for_each(VecDeque::clear);
         self.tickets.clear();
         self.domains.clear();
         self.draining.clear();

@@ -159,6 +159,14 @@ impl HostSide {
         }
     }
 
+    /// Notes that a piece of an unbuffered write has been placed; from now on its programs are counted.
+    #[inline]
+    pub(super) fn placed(&mut self, id: u32, programs: u32) {
+        if let Some(active) = self.active.get_mut(id) {
+            active.pending = active.pending + programs - 1;
+        }
+    }
+
     /// Notes that a part of a request is done. Returns the number of parts left, or `None` if the request no longer
     /// exists.
     #[inline]
@@ -205,12 +213,14 @@ impl HostSide {
     }
 
     /// Returns the data of a write from byte `at` on, if the request carries data.
+    #[inline]
     pub(super) fn data(&self, id: u32, at: usize, len: usize) -> Option<&[u8]> {
         let data = self.active.get(id)?.request.data.as_deref()?;
         data.get(at..at + len)
     }
 
     /// Returns the content of a write that carries no data.
+    #[inline]
     pub(super) fn payload(&self, id: u32) -> Payload {
         let active = self.active.get(id);
         active.map_or(Payload::Unique, |active| active.request.tag.payload)
@@ -223,18 +233,21 @@ impl HostSide {
     }
 
     /// Queues a write for the link. Returns true if it is first.
+    #[inline(always)]
     pub(super) fn line_up(&mut self, id: u32) -> bool {
         self.incoming.push_back(id);
         self.incoming.len() == 1
     }
 
     /// Ends the turn of the first write on the link. Returns true if another write is next.
+    #[inline]
     pub(super) fn next_turn(&mut self) -> bool {
         self.incoming.pop_front();
         !self.incoming.is_empty()
     }
 
     /// Returns the next piece of the first write in the queue: at most `most` sectors.
+    #[inline(always)]
     pub(super) fn next_piece(&self, g: &Geometry, cut: Cut, most: u64) -> Option<Piece> {
         let &id = self.incoming.front()?;
         let active = self.active.get(id)?;
@@ -259,6 +272,7 @@ impl HostSide {
     }
 
     /// Sends a piece over the link. `reserved` sectors of room are reserved for it.
+    #[inline(always)]
     pub(super) fn send_piece(&mut self, piece: Piece, reserved: u32, clock: &mut Clock) {
         let (id, sectors) = (piece.owner, piece.sectors);
         if let Some(active) = self.active.get_mut(id) {
@@ -270,6 +284,7 @@ impl HostSide {
     }
 
     /// Handles the arrival of the piece on the link.
+    #[inline]
     pub(super) fn arrived(&mut self, id: u32, g: &Geometry) -> Option<Arrival> {
         let active = self.active.get_mut(id)?;
         let ((begin, length), (sectors, reserved)) = (active.sectors(), active.piece);
@@ -297,10 +312,13 @@ impl HostSide {
         })
     }
 
-    /// Returns true if an unbuffered write has arrived completely and is programmed.
-    pub(super) fn is_written(&self, id: u32) -> bool {
-        let done = |a: &Active| !a.failed && a.pending == 0 && a.arrived == a.sectors().1;
-        self.active.get(id).is_some_and(done)
+    /// Notes that a part of an unbuffered write is programmed. Returns whether the write has arrived completely and is
+    /// programmed, or `None` if it no longer exists.
+    #[inline]
+    pub(super) fn part_written(&mut self, id: u32) -> Option<bool> {
+        let active = self.active.get_mut(id)?;
+        active.pending -= 1;
+        Some(!active.failed && active.pending == 0 && active.arrived == active.sectors().1)
     }
 
     /// Returns the first byte of the zone that a request finishes, if it does.
@@ -343,6 +361,7 @@ impl HostSide {
     }
 
     /// Completes a request. Returns false if it does not exist.
+    #[inline]
     pub(super) fn complete(
         &mut self,
         id: u32,

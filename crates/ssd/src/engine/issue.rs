@@ -62,6 +62,9 @@ impl FlashSide {
         {
             // The most common case. No deferred operation waits for a single program.
             ops.clear();
+            if self.start_plain(at, units, &issue, clock) {
+                return 1;
+            }
             let program = self.host_program(at, units, &issue, true);
             self.start_program(program, &[], clock);
             return 1;

@@ -85,6 +85,7 @@ impl WriteMemory {
     }
 
     /// Reserves room for a piece of a write. Returns the reserved sectors, or `None` if the piece must wait for room.
+    #[inline(always)]
     pub(super) fn make_room(&mut self, piece: Piece) -> Option<u32> {
         let needed = self.lines.growth(piece.cline, piece.first, piece.sectors);
         self.waits_for_room = self.emptying || !self.lines.reserve(needed);
@@ -96,6 +97,7 @@ impl WriteMemory {
     }
 
     /// Room was released: returns true if the write that waits for it may retry.
+    #[inline]
     pub(super) fn may_retry(&mut self, draining: &Draining) -> bool {
         if self.emptying && !(self.lines.is_empty() && draining.is_empty()) {
             return false;
@@ -110,6 +112,7 @@ impl WriteMemory {
     }
 
     /// Notes a write; schedules an idle drain if the spec asks for it.
+    #[inline]
     pub(super) fn note_write(&mut self, clock: &mut Clock) {
         self.last_write = clock.now;
         if self.settings.drain == Drain::Idle && !self.idle_scheduled {
@@ -145,6 +148,7 @@ impl WriteMemory {
     }
 
     /// Returns true if a write of this length is complete only when it is in flash.
+    #[inline]
     pub(super) fn passes(&self, sectors: u64) -> bool {
         self.settings.oversize == Oversize::WriteThrough && sectors > self.lines.capacity()
     }

@@ -29,6 +29,7 @@ mod map;
 mod memory;
 mod order;
 mod parity;
+mod plain;
 mod power;
 mod queues;
 mod read;
@@ -218,6 +219,7 @@ impl Ssd {
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
             Event::OpDone(_, op) => self.op_done(op),
+            Event::Programmed(station) => self.plain_programmed(station),
             Event::Fetched(ticket) => self.map_fetched(ticket),
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),

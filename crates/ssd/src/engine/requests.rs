@@ -4,6 +4,7 @@ use super::Ssd;
 use fathom_block::{IoErrorKind, Op};
 
 impl Ssd {
+    #[inline(always)]
     pub(super) fn command(&mut self, id: u32) {
         if let Some(op) = self.host.admit(id) {
             self.begin(id, op);
@@ -13,6 +14,7 @@ impl Ssd {
         }
     }
 
+    #[inline(always)]
     fn begin(&mut self, id: u32, op: Op) {
         match op {
             Op::Read => self.begin_read(id),
@@ -38,6 +40,7 @@ impl Ssd {
     }
 
     /// Starts held requests that no earlier request blocks any more.
+    #[inline]
     pub(super) fn begin_held(&mut self) {
         while let Some((next, op)) = self.host.hazards.admit_held() {
             self.begin(next, op);
@@ -51,6 +54,7 @@ impl Ssd {
         }
     }
 
+    #[inline]
     pub(super) fn complete(&mut self, id: u32, result: Result<(), IoErrorKind>) {
         let finishes = self.info.zoned.is_some() && self.host.finishes(id).is_some();
         if self.host.complete(id, result, &mut self.clock) {

@@ -22,6 +22,7 @@ impl Ssd {
     }
 
     /// Queues a write for the link; its command has been processed.
+    #[inline(always)]
     pub(super) fn begin_write(&mut self, id: u32) {
         if self.host.line_up(id) {
             self.next_piece();
@@ -29,6 +30,7 @@ impl Ssd {
     }
 
     /// Sends the next piece of the first queued write over the link, once there is room for it.
+    #[inline]
     fn next_piece(&mut self) {
         let most = self.memory.lines.capacity();
         let cut = self.memory.settings.cut;
@@ -75,6 +77,7 @@ impl Ssd {
 
     /// Inserts a piece of a write into the memory, or places it at once. `at` is the offset of its data in the write, in
     /// bytes.
+    #[inline]
     fn take_in(&mut self, id: u32, piece: Piece, at: usize) {
         let unbuffered = self.memory.unbuffered;
         let owner = if unbuffered { id } else { NOBODY };
@@ -101,14 +104,12 @@ impl Ssd {
     }
 
     /// Notes that a part of an unbuffered write is programmed, or was trimmed before that.
+    #[inline]
     pub(super) fn part_written(&mut self, id: u32) {
-        if self.host.part_done(id).is_none() {
-            return;
-        }
-        if self.host.is_written(id) {
-            self.complete(id, Ok(()));
-        } else {
-            self.end_failed(id);
+        match self.host.part_written(id) {
+            Some(true) => self.complete(id, Ok(())),
+            Some(false) => self.end_failed(id),
+            None => {}
         }
     }
 

@@ -20,8 +20,9 @@ use age::Age;
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
 use heat::Heat;
-use job::{Job, Work};
+use job::{Job, Place, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
+use std::collections::VecDeque;
 
 /// The times of blocks in SLC mode; all zero without a fast cache.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +53,9 @@ pub(crate) struct Nand {
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
+    /// The plain programs that wait for each station, with their page numbers. They come before the other operations that
+    /// wait.
+    plain: Vec<VecDeque<(Place, u32)>>,
     /// True if reads always find their channels free after sensing, and the time of that is known in advance: no two
     /// stations share a channel, and sensing always takes equally long.
     reads_alone: bool,
@@ -86,6 +90,7 @@ impl Nand {
             reads_alone: steady && command_first && !channels.are_shared(),
             channels,
             stations: vec![IDLE; g.stations as usize],
+            plain: vec![VecDeque::new(); g.stations as usize],
             ops: Vec::new(),
             free_ops: Vec::new(),
             rng,
@@ -210,10 +215,16 @@ impl Nand {
         }
         self.heat.add(&job, clock.now);
         self.free_ops.push(id);
-        let at = &mut self.stations[job.station as usize];
-        if self.ops[id as usize].joined {
-            return Some(job);
+        if !self.ops[id as usize].joined {
+            self.go_on(job.station, clock);
         }
+        Some(job)
+    }
+
+    /// Starts the next operation of a station, whose current one has ended.
+    #[inline]
+    pub(crate) fn go_on(&mut self, station: u32, clock: &mut Clock) {
+        let at = &mut self.stations[station as usize];
         if at.preloaded != NONE && at.suspended == NONE {
             let next = std::mem::replace(&mut at.preloaded, NONE);
             at.current = next;
@@ -222,14 +233,15 @@ impl Nand {
             at.current = next;
             self.start(next, clock);
         } else if at.suspended != NONE {
-            self.resume(job.station, clock);
+            self.resume(station, clock);
+        } else if let Some((place, number)) = self.plain[station as usize].pop_front() {
+            self.start_plain(station, place, number, clock);
         } else if let Some(next) = at.queue.pop(&self.ops) {
             at.current = next;
             self.start(next, clock);
         } else {
             at.busy = false;
         }
-        Some(job)
     }
 
     /// Size of the tables of stations and channels in bytes.
@@ -252,6 +264,7 @@ impl Nand {
         self.ops.clear();
         self.free_ops.clear();
         self.stations.fill(IDLE);
+        self.plain.iter_mut().for_each(VecDeque::clear);
         self.channels.clear();
     }
 

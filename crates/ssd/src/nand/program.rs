@@ -9,7 +9,7 @@
 //! Not modelled: cache and multi-plane programs combined, and copies in either mode.
 
 use super::Nand;
-use super::job::{Job, Work};
+use super::job::{Job, Place, Work};
 use super::station::{EMPTY, NONE, Op};
 use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
@@ -26,6 +26,49 @@ impl Nand {
             n => self.flash.program_steps[number as usize % n],
         };
         self.vary(nominal)
+    }
+
+    /// Returns true if a program ends at a time that is known when it starts, and nothing else of this array depends on it.
+    pub(crate) fn allows_plain(&self) -> bool {
+        let overlaps = self.flash.program_mode != ProgramMode::Page;
+        !(overlaps || self.can_suspend() || self.heat.is_on() || self.age.matters())
+    }
+
+    /// Returns true if operations other than plain programs wait for a station.
+    #[inline]
+    pub(crate) fn has_queue(&self, station: u32) -> bool {
+        self.stations[station as usize].queue.head != NONE
+    }
+
+    /// Hands a plain program of page `number` of its block to a station that no other operation waits for.
+    #[inline]
+    pub(crate) fn submit_plain(
+        &mut self,
+        station: u32,
+        place: Place,
+        number: u32,
+        clock: &mut Clock,
+    ) {
+        if self.stations[station as usize].busy {
+            return self.plain[station as usize].push_back((place, number));
+        }
+        self.start_plain(station, place, number, clock);
+    }
+
+    /// Starts a plain program. Its end is known now.
+    #[inline]
+    pub(super) fn start_plain(
+        &mut self,
+        station: u32,
+        place: Place,
+        number: u32,
+        clock: &mut Clock,
+    ) {
+        let at = &mut self.stations[station as usize];
+        (at.busy, at.current) = (true, NONE);
+        let arrived = self.channels.transfer(station, place, clock.now);
+        let end = arrived + self.program_time(number, false);
+        clock.at(end, Event::Programmed(station));
     }
 
     pub(super) fn start_program(&mut self, id: u32, clock: &mut Clock) {

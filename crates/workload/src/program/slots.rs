@@ -30,6 +30,7 @@ impl Slots {
     }
 
     /// Takes a free slot, and returns the time since which it was free.
+    #[inline]
     pub(super) fn take(&mut self) -> Option<Time> {
         match self.unused {
             0 => self.free.pop_front(),
@@ -41,6 +42,7 @@ impl Slots {
     }
 
     /// Frees a slot at time `at`.
+    #[inline]
     pub(super) fn give(&mut self, at: Time) {
         self.free.push_back(at);
     }

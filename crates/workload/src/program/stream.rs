@@ -56,6 +56,8 @@ where
         1
     }
 
+    // A request is not copied on its way to the run loop.
+    #[inline(always)]
     fn next(&mut self, _actor: usize, now: Time) -> Result<Next, E> {
         let free = match &mut self.slots {
             None => None,
@@ -66,8 +68,9 @@ where
         };
         let access = match self.held.take() {
             Some(access) => access,
-            None => match self.source.next().transpose()? {
-                Some(access) => access,
+            None => match self.source.next() {
+                Some(Ok(access)) => access,
+                Some(Err(error)) => return Err(error),
                 None => return Ok(Next::Wait(Time::MAX)),
             },
         };
@@ -92,6 +95,7 @@ where
         }))
     }
 
+    #[inline]
     fn done(&mut self, _actor: usize, done: Done<'_>) -> Result<(), E> {
         if let Some(slots) = &mut self.slots {
             slots.give(done.completed);
