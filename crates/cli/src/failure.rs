@@ -107,7 +107,9 @@ impl From<StoreError> for Failure {
             StoreError::Missing { .. } | StoreError::Gone { .. } => "fathom::run::missing",
             StoreError::NotADirectory { .. } => "fathom::run::not_a_directory",
             StoreError::NotAFile { .. } => "fathom::run::not_a_file",
-            StoreError::Occupied { .. } | StoreError::OtherKind { .. } => "fathom::run::occupied",
+            StoreError::Occupied { .. }
+            | StoreError::Unreadable { .. }
+            | StoreError::OtherKind { .. } => "fathom::run::occupied",
             StoreError::Foreign { .. } => "fathom::run::foreign",
             StoreError::NotARun { .. } => "fathom::run::not_a_run",
             StoreError::Truncated { .. } => "fathom::run::truncated",
@@ -119,6 +121,7 @@ impl From<StoreError> for Failure {
         let failure = Self::input(code, error.to_string()).help(error.help());
         match error {
             StoreError::Io { source, .. } => failure.because(source),
+            StoreError::Unreadable { source, .. } => failure.because(*source),
             _ => failure,
         }
     }

@@ -344,7 +344,8 @@ fn a_user_without_permission_is_told() {
     if Disk::new(dir.path()).is_none() {
         return;
     }
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    // The trace could be written there.
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let program = dir.path().join("fathom");
     fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
     let mut command = Command::new("setpriv");

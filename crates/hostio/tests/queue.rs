@@ -8,7 +8,9 @@ mod common;
 use common::{Loop, directory, run};
 use fathom_hostio::{DriveQueue, Left, Outcome, QueueChange, Setting, restore_left};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 fn wanted(all: &[(&str, &str)]) -> Vec<Setting> {
     let all = all.iter();
@@ -81,16 +83,53 @@ impl Bench {
         QueueChange::prepare(&self.drive, &wanted(all), journals).unwrap()
     }
 
-    /// Applies a change whose process is killed then: returns a directory with the journal that nobody holds any more.
+    /// Applies a change in a process that is killed then: returns the directory with the journal that nobody holds any more.
     fn killed(&self, all: &[(&str, &str)]) -> tempfile::TempDir {
-        let [journals, left] = [directory(), directory()];
-        let change = self.change(all, journals.path());
-        assert!(change.apply().unwrap().is_empty());
-        let name = format!("{}.journal", self.drive.name);
-        fs::copy(journals.path().join(&name), left.path().join(&name)).unwrap();
-        std::mem::forget(change);
-        left
+        let journals = directory();
+        let all = all.iter().map(|(name, value)| format!("{name}={value}"));
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", HELPER, "--ignored", "--nocapture"])
+            .env(HELPER_DISK, self.disk.path())
+            .env(HELPER_JOURNALS, journals.path())
+            .env(HELPER_VALUES, all.collect::<Vec<_>>().join(" "))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut lines = output.lines().map_while(Result::ok);
+        let changed = lines.any(|line| line.contains("changed"));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(changed, "the helper ended before it changed anything");
+        journals
     }
+}
+
+const HELPER: &str = "changes_a_queue_until_it_is_killed";
+const HELPER_DISK: &str = "FATHOM_TEST_DISK";
+const HELPER_JOURNALS: &str = "FATHOM_TEST_JOURNALS";
+const HELPER_VALUES: &str = "FATHOM_TEST_VALUES";
+
+/// Not a test of its own: this is the process that others kill.
+#[test]
+#[ignore = "started by the tests that kill it"]
+fn changes_a_queue_until_it_is_killed() {
+    let Ok(disk) = std::env::var(HELPER_DISK) else {
+        return;
+    };
+    let [journals, values] =
+        [HELPER_JOURNALS, HELPER_VALUES].map(|name| std::env::var(name).unwrap());
+    let all: Vec<(&str, &str)> = values
+        .split(' ')
+        .map(|one| one.split_once('=').unwrap())
+        .collect();
+    let drive = DriveQueue::of(Path::new(&disk)).unwrap();
+    let change = QueueChange::prepare(&drive, &wanted(&all), Path::new(&journals)).unwrap();
+    assert!(change.apply().unwrap().is_empty());
+    println!("changed");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
 }
 
 impl Drop for Bench {

@@ -88,6 +88,34 @@ fn a_limit_hides_neither_pages_nor_dies() {
     }
 }
 
+/// Streams of writes by other questions leave the data in no order; behind protected memory `clustered_page` makes them.
+#[test]
+fn what_was_written_at_random_is_laid_out_in_order_first() {
+    for seed in 0..cases(1, 6) {
+        let spec = drive(|spec| {
+            spec.mapping.unit = Some(Bytes::kib(16));
+            spec.write_buffer.as_mut().unwrap().battery = true;
+        });
+        let parameters = [
+            Parameter::ClusteredPage,
+            Parameter::ReadUnit,
+            Parameter::StripeUnit,
+        ];
+        let config = RunConfig {
+            seed,
+            parameters: parameters.to_vec(),
+            ..RunConfig::default()
+        };
+        let mut device = Ssd::new(&spec, seed).unwrap();
+        let record = run(&mut device, &config, None, &mut Unobserved).unwrap();
+        let answers = solve(&record).parameters;
+        for parameter in [Parameter::ReadUnit, Parameter::StripeUnit] {
+            let found = &answers[&parameter];
+            assert_eq!(found.value, Some(Value::Bytes(64 << 10)), "{found:?}");
+        }
+    }
+}
+
 /// A volume that saves nothing up: one request more has to wait, even after a pause.
 #[test]
 fn a_limit_without_a_burst_hides_no_pages() {

@@ -374,6 +374,12 @@ fn an_edited_answer_is_named_with_its_key_and_number() {
             "`value`: `5` is outside of its interval, which begins at 7",
         ),
         (
+            "value",
+            "8",
+            "0",
+            "`value`: `0` is outside of its interval, which begins at 7",
+        ),
+        (
             "low",
             "7",
             "12",
@@ -398,6 +404,53 @@ fn an_edited_answer_is_named_with_its_key_and_number() {
         assert_eq!(*at, Some(line(key)), "{detail}");
         assert!(error.help().contains("fathom solve"), "{}", error.help());
     }
+}
+
+/// A size of 0 would be divided by, and a value that is not there would be looked for.
+#[test]
+fn an_identified_answer_has_a_value_above_0() {
+    let answers = [(
+        Parameter::FastCache,
+        Estimate::identified(Value::Bytes(4096), "").between(Value::Bytes(0), Value::Bytes(8192)),
+    )];
+    let profile = Profile {
+        parameters: answers.into(),
+        ..profile()
+    };
+    let text = encode_profile(&profile).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join(PROFILE_FILE);
+    fs::write(&place, &text).unwrap();
+    assert_eq!(load_profile(dir.path()).unwrap().value, profile);
+    for (was, edited, words) in [
+        ("value = 4096", "value = 0", "`value`: `0` is no size"),
+        (
+            "value = 4096\n",
+            "",
+            "`fast_cache` is identified and has no `value`",
+        ),
+        (
+            "\"identified\"",
+            "\"absent\"",
+            "`fast_cache` has the value `4096` although it is absent",
+        ),
+    ] {
+        let broken = text.replacen(was, edited, 1);
+        assert_ne!(broken, text);
+        fs::write(&place, broken).unwrap();
+        let error = load_profile(dir.path()).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Profile { line: Some(_), .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let endless = text
+        .replacen("unit = \"B\"", "unit = \"ratio\"", 1)
+        .replacen("high = 8192", "high = inf", 1);
+    fs::write(&place, endless).unwrap();
+    let error = load_profile(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("not finite"), "{error}");
 }
 
 #[test]

@@ -95,6 +95,7 @@ impl TryFrom<Read> for Estimate {
         let of = |scalar: Option<Scalar>| scalar.map(|scalar| scalar.with(unit)).transpose();
         let [value, low, high] = [of(read.value)?, of(read.low)?, of(read.high)?];
         within(value.as_ref(), low.as_ref(), high.as_ref())?;
+        above_0(value.as_ref())?;
         Ok(Self {
             value,
             unit,
@@ -131,6 +132,19 @@ fn within(value: Option<&Value>, low: Option<&Value>, high: Option<&Value>) -> R
         "`{}` is outside of its interval, which {side} at {}: change both, or neither",
         value.plain(),
         end.plain()
+    ))
+}
+
+/// Checks that no size, count or throughput is 0: a drive without one is *absent*.
+fn above_0(value: Option<&Value>) -> Result<(), String> {
+    let kind = match value {
+        Some(Value::Bytes(0)) => "size",
+        Some(Value::Count(0)) => "count",
+        Some(Value::BytesPerSecond(0)) => "throughput",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "`0` is no {kind}: a drive without one has the verdict `absent` and no value"
     ))
 }
 

@@ -103,13 +103,19 @@ impl Scalar {
             (Unit::Count, Scalar::Whole(n)) => Value::Count(n),
             (Unit::Nanoseconds, Scalar::Whole(n)) => Value::Nanoseconds(n),
             (Unit::BytesPerSecond, Scalar::Whole(n)) => Value::BytesPerSecond(n),
-            (Unit::Ratio, Scalar::Real(x)) => Value::Ratio(x),
-            (Unit::PerSecond, Scalar::Real(x)) => Value::PerSecond(x),
+            (Unit::Ratio, Scalar::Real(x)) if x.is_finite() => Value::Ratio(x),
+            (Unit::PerSecond, Scalar::Real(x)) if x.is_finite() => Value::PerSecond(x),
             (Unit::Ratio, Scalar::Whole(n)) => Value::Ratio(n as f64),
             (Unit::PerSecond, Scalar::Whole(n)) => Value::PerSecond(n as f64),
             (Unit::Ratio, Scalar::Below(n)) => Value::Ratio(n as f64),
             (Unit::PerSecond, Scalar::Below(n)) => Value::PerSecond(n as f64),
             (Unit::Word, Scalar::Word(word)) => Value::Word(word),
+            // TOML has infinity and NaN.
+            (Unit::Ratio | Unit::PerSecond, scalar @ Scalar::Real(_)) => {
+                return Err(format!(
+                    "`{scalar}` is not finite, and the unit is {symbol}"
+                ));
+            }
             // What is in backticks is the value, by which a reader of the file finds the key.
             (Unit::Word, scalar) => return Err(format!("`{scalar}` is a number without a unit")),
             (Unit::Ratio | Unit::PerSecond, Scalar::Word(word)) => {

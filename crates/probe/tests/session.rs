@@ -222,6 +222,33 @@ fn a_budget_of_time_stops_before_the_transfer_and_before_the_pause() {
     assert_eq!(device.now(), Time(10_000));
 }
 
+/// A request that is served by itself is split as a transfer is, and counts as one.
+#[test]
+fn a_served_request_may_be_longer_than_the_longest_of_the_drive() {
+    let mut device = drive();
+    device.info.max_request_bytes = 4 * KIB;
+    let ((), record) = fresh(&mut device, |session| {
+        session
+            .step(P, "served", |io| {
+                let asks = [
+                    Ask::read(0, 16 * KIB),
+                    Ask::read(MIB, 4 * KIB),
+                    Ask::read(512, 8 * KIB + 512),
+                ];
+                let served = io.serve(&asks, 1)?;
+                let asked: Vec<Ask> = served.iter().map(|one| one.ask).collect();
+                assert_eq!(asked, asks);
+                // One after the other: none begins before the one before it is complete.
+                assert!(served.windows(2).all(|two| two[1].from >= two[0].to));
+                // Three reads of 1000 ns, and 10 ns per byte.
+                assert_eq!(served[2].took(), Dur(3 * 1_000 + 10 * (8 * KIB + 512)));
+                Ok(())
+            })
+            .unwrap();
+    });
+    assert_eq!(record.steps[0].cost.requests, 4 + 1 + 3);
+}
+
 #[test]
 fn a_budget_of_time_ends_within_a_transfer_of_many_requests() {
     for queued in [false, true] {

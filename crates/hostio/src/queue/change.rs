@@ -3,6 +3,7 @@
 use super::drive::DriveQueue;
 use super::entry::{Entry, ORDER, SCHEDULER, is_attribute, moves, place, value};
 use super::journal::Journal;
+use super::lock::DriveLock;
 use super::own::of_scheduler;
 use super::refusal::{Refusal, Setting};
 use super::state::State;
@@ -22,12 +23,14 @@ impl QueueChange {
     ///
     /// # Errors
     /// [`HostError::NotFound`] if the drive lacks an attribute; [`HostError::NoPermission`] if this user may not write one
-    /// or the journal; those of a journal that another process has written.
+    /// or the journal; [`HostError::Unsuitable`] if another process changes the drive, or was killed while it did.
     pub fn prepare(
         drive: &DriveQueue,
         wanted: &[Setting],
         journals: &Path,
     ) -> Result<Self, HostError> {
+        // Before the old values are read: they would be those of another process's trial.
+        let lock = DriveLock::take(drive)?;
         let queue = drive.path_of("");
         let mut entries = Vec::new();
         for Setting {
@@ -54,9 +57,17 @@ impl QueueChange {
             }
         }
         entries.sort_by_key(|entry| place(&entry.attribute));
-        let journal = Journal::begin(journals, drive, &entries)?;
+        let journal = Journal::begin(journals, drive, &entries, lock)?;
         let state = State::new(drive.clone(), entries, journal);
         Ok(Self(Arc::new(Mutex::new(state))))
+    }
+
+    /// Checks that no other process is changing the drive: the values would be those of its trial.
+    ///
+    /// # Errors
+    /// [`HostError::Unsuitable`].
+    pub fn check(drive: &DriveQueue) -> Result<(), HostError> {
+        DriveLock::take(drive).map(drop)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

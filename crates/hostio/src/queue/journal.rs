@@ -5,6 +5,7 @@
 
 use super::drive::DriveQueue;
 use super::entry::Entry;
+use super::lock::DriveLock;
 use super::written::{DRIVE, END, FIRST, KEEP, OWN, READ, SEEN, SET, WRITING};
 use crate::error::{HostError, os_error};
 use rustix::fs::{FlockOperation, flock};
@@ -22,18 +23,20 @@ const BEGUN: &str = ".begun";
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
+    /// That of the drive whose settings are changed.
+    drive: Option<DriveLock>,
 }
 
 impl Journal {
     /// Writes the journal of a change to `dir`, which is created.
     ///
     /// # Errors
-    /// [`HostError::Unsuitable`] if another process changes the same drive, or if one was killed while it did; an error of
-    /// the system.
+    /// [`HostError::Unsuitable`] if a process was killed while it changed the drive; an error of the system.
     pub(super) fn begin(
         dir: &Path,
         drive: &DriveQueue,
         entries: &[Entry],
+        lock: DriveLock,
     ) -> Result<Self, HostError> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::PermissionDenied => os_error(dir, "write a journal in it", error),
@@ -44,30 +47,28 @@ impl Journal {
             },
         };
         let path = dir.join(format!("{}{ENDING}", drive.name));
+        let begun = dir.join(format!("{}{ENDING}{BEGUN}", drive.name));
         let unsuitable = |what: &str, advice| HostError::Unsuitable {
             path: path.clone(),
             what: what.to_owned(),
             advice,
         };
-        let begun = dir.join(format!("{}{ENDING}{BEGUN}", drive.name));
         fs::create_dir_all(dir).map_err(failed)?;
-        let busy = || {
-            unsuitable(
-                "another process is changing the settings of this drive",
-                "wait until it has ended",
-            )
-        };
-        let mut journal = Self::lock(&begun, true).map_err(failed)?.ok_or_else(busy)?;
-        match Self::lock(&path, false) {
-            Ok(None) => return Err(busy()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            _ => {
-                return Err(unsuitable(
-                    "a process that was killed has left settings to restore",
-                    "run `fathom tune --restore` as root; where it calls this journal damaged, put back its values by hand and remove it",
-                ));
-            }
+        let none = Self::lock(&path, false).err();
+        if none.is_none_or(|error| error.kind() != io::ErrorKind::NotFound) {
+            return Err(unsuitable(
+                "a process that was killed has left settings to restore",
+                "run `fathom tune --restore` as root; where it calls this journal damaged, put back its values by hand and remove it",
+            ));
         }
+        let journal = Self::lock(&begun, true).map_err(failed)?;
+        let mut journal = journal.ok_or_else(|| {
+            unsuitable(
+                "another drive of this name is being changed",
+                "name another directory with `--journal`, such as one below /run",
+            )
+        })?;
+        journal.drive = Some(lock);
         let written = journal.complete(&header(drive, entries), &path);
         let synced = written.and_then(|()| File::open(dir)?.sync_all());
         match synced {
@@ -109,6 +110,7 @@ impl Journal {
                 return Ok(Some(Self {
                     path: path.to_owned(),
                     file,
+                    drive: None,
                 }));
             }
         }

@@ -3,6 +3,7 @@
 use super::back::put_back;
 use super::drive::DriveQueue;
 use super::journal::{Journal, all};
+use super::lock::DriveLock;
 use super::notes::Notes;
 use super::since::Since;
 use super::written::{Written, parse};
@@ -70,7 +71,7 @@ fn one(path: &Path) -> Option<Left> {
         Ok(Ok(written)) => written,
     };
     let restored = restore(&written, path, &mut journal);
-    if matches!(restored.outcome, Outcome::Failed(_)) {
+    if matches!(restored.outcome, Outcome::Failed(_) | Outcome::InUse) {
         return Some(restored);
     }
     match journal.remove() {
@@ -90,6 +91,12 @@ fn restore(written: &Written, path: &Path, journal: &mut Journal) -> Left {
     let Some(drive) = there else {
         return left(Outcome::Gone, Vec::new());
     };
+    // A trial with its journal elsewhere has values of its own.
+    let lock = match DriveLock::take(&drive) {
+        Ok(lock) => lock,
+        Err(HostError::Unsuitable { .. }) => return left(Outcome::InUse, Vec::new()),
+        Err(error) => return left(Outcome::Failed(error), Vec::new()),
+    };
     // If this process is killed, too, the next one goes on.
     let mut notes = Notes::new(Some(journal), &written.entries);
     let back = put_back(
@@ -99,6 +106,7 @@ fn restore(written: &Written, path: &Path, journal: &mut Journal) -> Left {
         written.writing.as_deref(),
         &mut notes,
     );
+    drop(lock);
     let outcome = match back.missed.into_iter().next() {
         None => Outcome::Restored(back.restored),
         Some(missed) => Outcome::Failed(HostError::Os {

@@ -10,6 +10,7 @@ mod drive;
 mod entry;
 mod journal;
 mod left;
+mod lock;
 mod notes;
 mod own;
 mod refusal;

@@ -2,6 +2,7 @@
 
 use super::entry::Entry;
 use super::journal::Journal;
+use super::lock::DriveLock;
 use super::written::parse;
 use super::*;
 use crate::error::HostError;
@@ -390,8 +391,30 @@ fn a_drive_that_is_gone_or_another_one_has_nothing_to_restore() {
 fn one_process_changes_a_drive_at_a_time() {
     let fake = Fake::new();
     let change = fake.change(&WANTED).unwrap();
-    let error = fake.change(&WANTED).unwrap_err().to_string();
-    assert!(error.contains("another process is changing"), "{error}");
+    let told = |error: HostError| {
+        let error = error.to_string();
+        assert!(error.contains("another process is changing"), "{error}");
+    };
+    told(fake.change(&WANTED).unwrap_err());
+    told(QueueChange::check(&fake.drive()).unwrap_err());
+    // With the journal elsewhere, it would take the values of the trial for the old ones.
+    change.apply().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = [Setting {
+        attribute: "nr_requests".to_owned(),
+        value: "4".to_owned(),
+    }];
+    told(QueueChange::prepare(&fake.drive(), &other, elsewhere.path()).unwrap_err());
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    // What another process has left is not put back into a trial.
+    fs::copy(
+        fake.journals().join("sdx.journal"),
+        elsewhere.path().join("sdx.journal"),
+    )
+    .unwrap();
+    let left = restore_left(elsewhere.path());
+    assert!(matches!(left[0].outcome, Outcome::InUse), "{left:?}");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
     let left = restore_left(&fake.journals());
     assert!(matches!(left[0].outcome, Outcome::InUse), "{left:?}");
     killed(change, &fake);
@@ -441,7 +464,13 @@ fn values_survive_their_journal() {
         entry("iosched/read_expire", "1000", None),
         entry("wbt_lat_usec", "-1", Some("")),
     ];
-    let mut journal = Journal::begin(&fake.journals(), &fake.drive(), &entries).unwrap();
+    let mut journal = Journal::begin(
+        &fake.journals(),
+        &fake.drive(),
+        &entries,
+        DriveLock::take(&fake.drive()).unwrap(),
+    )
+    .unwrap();
     let writing = |journal: &mut Journal| parse(&journal.read().unwrap()).unwrap().writing;
     assert_eq!(writing(&mut journal), None);
     journal.writing("scheduler").unwrap();

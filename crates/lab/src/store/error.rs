@@ -52,6 +52,14 @@ pub enum StoreError {
         /// True if that run was completed.
         complete: bool,
     },
+    /// The directory holds a record that cannot be read, which may be that of a real drive.
+    #[error("{} cannot be read, and may be the measurement of a real drive", path.display())]
+    Unreadable {
+        /// The record in the way.
+        path: PathBuf,
+        /// Why it cannot be read.
+        source: Box<StoreError>,
+    },
     /// The directory holds a set of another kind.
     #[error("{} holds {}, and {} would be mixed with it", path.display(), there.words(), wanted.words())]
     OtherKind {
@@ -181,6 +189,10 @@ impl StoreError {
                 } else {
                     format!("go on with `fathom probe --resume {dir}`, or choose another directory")
                 }
+            }
+            Self::Unreadable { path, .. } => {
+                let dir = path.parent().unwrap_or(path).display();
+                format!("choose another directory, or move {dir} away")
             }
             Self::Foreign { .. } => {
                 "name the directory of a run; its record.parquet is read".into()

@@ -35,7 +35,7 @@ pub use set_kind::SetKind;
 pub use single::single;
 pub use staging::{StagedFile, Staging};
 
-use fathom_probe::{Profile, Record};
+use fathom_probe::{Parameter, Profile, Record, Verdict};
 use kept::{Kept, place_of};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -67,7 +67,7 @@ pub fn encode_profile(profile: &Profile) -> Result<String, StoreError> {
 /// Reads the record in a run's directory, or a record file itself.
 ///
 /// # Errors
-/// Any [`StoreError`] except `Encode` and `Occupied`. It says what is wrong with the file and what to do.
+/// Any [`StoreError`] except `Encode`, `Occupied` and `Unreadable`. It says what is wrong with the file and what to do.
 pub fn load_record(run: &Path) -> Result<Loaded<Record>, StoreError> {
     let (dir, name) = place_of(run, RECORD_FILE);
     Kept::with(dir, |kept| record_in(kept, name))
@@ -104,9 +104,30 @@ fn profile_in(kept: &Kept, name: &OsStr) -> Result<Loaded<Profile>, StoreError> 
     let text = String::from_utf8(crate::text::unmarked(&bytes).to_vec())
         .map_err(|e| wrong(None, format!("it is no text: {e}")))?;
     let value = crate::parse::from_toml(&text).map_err(|(line, detail)| wrong(line, detail))?;
+    if let Some((parameter, detail)) = contradiction(&value) {
+        let key = ["parameters".to_owned(), parameter.to_string()];
+        return Err(wrong(crate::parse::line_of(&text, &key), detail));
+    }
     Ok(Loaded {
         value,
         notes: opened.note().into_iter().collect(),
+    })
+}
+
+/// Returns the first answer of an edited profile that is identified without a value, or has one although it is not.
+fn contradiction(profile: &Profile) -> Option<(Parameter, String)> {
+    profile.parameters.iter().find_map(|(parameter, answer)| {
+        let identified = answer.verdict == Verdict::Identified;
+        let words = answer.verdict.words();
+        let detail = match &answer.value {
+            None if identified => format!("`{parameter}` is {words} and has no `value`"),
+            Some(value) if !identified => {
+                let value = value.plain();
+                format!("`{parameter}` has the value `{value}` although it is {words}")
+            }
+            _ => return None,
+        };
+        Some((*parameter, detail))
     })
 }
 
@@ -210,8 +231,8 @@ pub fn forget(dir: &Path) {
 /// A record of a modelled drive may be replaced, because its seed reproduces it; one of a real drive may not.
 ///
 /// # Errors
-/// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::NotAFile`], [`StoreError::Occupied`] or
-/// [`StoreError::OtherKind`].
+/// [`StoreError::Io`], [`StoreError::NotADirectory`], [`StoreError::NotAFile`], [`StoreError::Occupied`],
+/// [`StoreError::Unreadable`] or [`StoreError::OtherKind`].
 pub fn check_output(dir: &Path, kind: SetKind) -> Result<(), StoreError> {
     begin(dir, kind).map(drop)
 }
@@ -219,20 +240,23 @@ pub fn check_output(dir: &Path, kind: SetKind) -> Result<(), StoreError> {
 /// Checks that a directory holds no measurement that cannot be repeated.
 ///
 /// # Errors
-/// [`StoreError::Occupied`].
+/// [`StoreError::Occupied`] or [`StoreError::Unreadable`].
 pub(crate) fn check_free(dir: &Path) -> Result<(), StoreError> {
-    let occupied = |complete| StoreError::Occupied {
-        path: dir.join(RECORD_FILE),
-        complete,
-    };
+    let path = dir.join(RECORD_FILE);
     let stands = |dir: &Path| dir.join(RECORD_FILE).exists();
     match load_record(dir) {
         Err(StoreError::Missing { .. }) => Ok(()),
         // There is no record; some other file is damaged.
         Err(_) if !stands(dir) && !stands(&dir.join(settle::NEXT)) => Ok(()),
         Ok(record) if record.value.meta.target.modelled => Ok(()),
-        Ok(record) => Err(occupied(record.value.meta.complete)),
-        Err(_) => Err(occupied(true)),
+        Ok(record) => {
+            let complete = record.value.meta.complete;
+            Err(StoreError::Occupied { path, complete })
+        }
+        Err(why) => {
+            let source = Box::new(why);
+            Err(StoreError::Unreadable { path, source })
+        }
     }
 }
 

@@ -2,15 +2,18 @@
 //! takes the place of what has its name.
 
 use super::error::StoreError;
+use super::staging::{Staging, above};
 use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// Returns the place of a file that is to be written whole: the path, or where a symbolic link points.
+/// Returns the place of a file that is to be written whole: the path, or where a symbolic link points. Makes sure, with a
+/// directory that it makes and removes, that a file can be made there.
 ///
 /// # Errors
-/// [`StoreError::NotAFile`] if the place is taken by something else, [`StoreError::Io`] if its directory does not exist.
+/// [`StoreError::NotAFile`] if the place is taken by something else, [`StoreError::Io`] if its directory does not exist or
+/// takes no file.
 pub fn single(path: &Path) -> Result<PathBuf, StoreError> {
     let place = match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => fs::canonicalize(path),
@@ -28,13 +31,8 @@ pub fn single(path: &Path) -> Result<PathBuf, StoreError> {
         let source = io::Error::new(io::ErrorKind::NotFound, "there is no such directory");
         return Err(StoreError::io("create a file in", above, source));
     }
+    drop(Staging::beside(&place)?);
     Ok(place)
-}
-
-/// Returns the directory of a file.
-pub(super) fn above(place: &Path) -> &Path {
-    let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());
-    above.unwrap_or(Path::new("."))
 }
 
 /// Returns what something is, unless it is a file.
@@ -83,6 +81,9 @@ mod tests {
             };
             assert_eq!(what, is);
         }
+        let none = Path::new("/proc/fathom");
+        assert!(matches!(single(none), Err(StoreError::Io { .. })));
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 4);
         let nowhere = dir.join("nowhere/file");
         assert!(matches!(single(&nowhere), Err(StoreError::Io { .. })));
     }

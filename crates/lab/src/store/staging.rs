@@ -10,7 +10,6 @@ use super::disk::{self, DRAWN, PREFIX, SUFFIX, remove_tree};
 use super::error::StoreError;
 use super::names::{NAMES, is_ours};
 use super::settle::settle;
-use super::single::above;
 use super::sums::Sum;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -157,6 +156,12 @@ impl Write for StagedFile {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Returns the directory of a file.
+pub(super) fn above(place: &Path) -> &Path {
+    let above = place.parent().filter(|dir| !dir.as_os_str().is_empty());
+    above.unwrap_or(Path::new("."))
 }
 
 /// Splits a path into the part that is an existing directory and the names of the missing ones below it.

@@ -380,10 +380,21 @@ fn damaged_sums_are_replaced_where_no_measurement_is_lost() {
     interrupted(dir.path(), 3).unwrap();
     spoil();
     let refused = check_output(dir.path(), SetKind::Run);
-    assert!(matches!(
-        refused,
-        Err(StoreError::Occupied { complete: true, .. })
-    ));
+    assert!(matches!(refused, Err(StoreError::Unreadable { .. })));
+}
+
+/// A file of that name which is no record is not called a measurement, and is not replaced either.
+#[test]
+fn a_record_that_cannot_be_read_may_be_a_measurement() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(RECORD_FILE), "no record").unwrap();
+    let error = check_output(dir.path(), SetKind::Measurement).unwrap_err();
+    let StoreError::Unreadable { source, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(matches!(**source, StoreError::Foreign { .. }), "{source}");
+    assert!(error.to_string().contains("may be"), "{error}");
+    assert!(error.help().contains("another directory"), "{error}");
 }
 
 /// A directory of that name with other contents is left alone, and the error names it.

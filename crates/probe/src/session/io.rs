@@ -5,7 +5,7 @@ mod single;
 use super::limits::Limits;
 use super::observer::{Observer, Progress};
 use super::stop::Stop;
-use super::transfer::{Queue, Span, split};
+use super::transfer::{Queue, Span, longest, split};
 use crate::record::Timed;
 use crate::{Cost, Parameter, Sample, Series};
 use fathom_base::{Dur, Rng, Time};
@@ -308,11 +308,7 @@ impl<'a> Io<'a> {
         self.may_go_on(Dur::ZERO)?;
         let bytes = self.limits.check(op, list, self.cost.bytes_written)?;
         let info = self.device.info();
-        let block = u64::from(info.logical_block_bytes).max(1);
-        let longest = match op {
-            Op::Read | Op::Write | Op::Append => info.max_request_bytes.max(block) / block * block,
-            Op::Flush | Op::Trim | Op::Zone(_) => u64::MAX,
-        };
+        let longest = longest(info, op);
         let depth = depth.min(info.queue_depth);
         let pieces = list.iter().flat_map(|&extent| split(extent, longest));
         let tag = self.tag;

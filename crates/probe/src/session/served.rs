@@ -1,7 +1,7 @@
 //! Single requests with their own times: a closed loop of a given depth, or requests that are due at given times.
 
 use super::limits::Along;
-use super::transfer::PATIENCE;
+use super::transfer::{PATIENCE, longest, split};
 use fathom_base::{Dur, Time};
 use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request, Tag};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct Ask {
     pub op: Op,
     /// The offset, in bytes.
     pub offset: u64,
-    /// The length, in bytes, at most the drive's longest request.
+    /// The length, in bytes. One that is longer than the drive's longest request becomes several, submitted together.
     pub len: u64,
     /// The time after the beginning of the loop at which it is due; `None`: as soon as there is room.
     pub due: Option<Dur>,
@@ -77,6 +77,13 @@ pub(super) struct Before<'a> {
     pub(super) along: Along,
 }
 
+/// What a request is a part of: the number of what was asked, and when that was submitted or due.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    number: usize,
+    from: Time,
+}
+
 /// The state of a loop.
 pub(super) struct Serving<'a> {
     device: &'a mut dyn Device,
@@ -84,7 +91,12 @@ pub(super) struct Serving<'a> {
     tag: Tag,
     depth: usize,
     began: Time,
-    open: BTreeMap<u64, (usize, Time)>,
+    /// The requests in flight.
+    open: BTreeMap<u64, Part>,
+    /// What has been asked and is not complete.
+    in_flight: usize,
+    /// The requests that are not complete, of each that was asked.
+    left: Vec<u64>,
     ended: Vec<Option<Served>>,
     failed: Option<IoError>,
     done: Vec<Completion>,
@@ -104,6 +116,8 @@ impl<'a> Serving<'a> {
             tag,
             depth: depth.max(1) as usize,
             open: BTreeMap::new(),
+            in_flight: 0,
+            left: Vec::new(),
             ended: Vec::new(),
             failed: None,
             done: Vec::new(),
@@ -119,11 +133,12 @@ impl<'a> Serving<'a> {
         goes_on: impl Fn(&Before<'_>) -> bool,
     ) -> (Vec<Served>, u64, Result<(), IoError>) {
         self.ended = vec![None; asks.len()];
+        self.left = vec![0; asks.len()];
         let mut submitted = 0;
         for (number, ask) in asks.iter().enumerate() {
             self.make_room(asks, ask);
             let now = self.device.now();
-            let open = self.open.len() as u64;
+            let open = self.in_flight as u64;
             let along = Along {
                 began: self.began,
                 now,
@@ -139,7 +154,7 @@ impl<'a> Serving<'a> {
             if self.failed.is_some() || !goes_on(&before) {
                 break;
             }
-            submitted += u64::from(self.submit(asks, number, ask));
+            submitted += self.submit(asks, number, ask);
         }
         while !self.open.is_empty() {
             self.collect(asks, Time::MAX);
@@ -152,7 +167,7 @@ impl<'a> Serving<'a> {
     fn make_room(&mut self, asks: &[Ask], ask: &Ask) {
         let due = self.began + ask.due.unwrap_or_default();
         while self.failed.is_none() {
-            if self.open.len() >= self.depth {
+            if self.in_flight >= self.depth {
                 self.collect(asks, Time::MAX);
             } else if self.device.now() < due {
                 self.collect(asks, due);
@@ -162,17 +177,33 @@ impl<'a> Serving<'a> {
         }
     }
 
-    fn submit(&mut self, asks: &[Ask], number: usize, ask: &Ask) -> bool {
-        let id = self.ids.next().unwrap_or_default();
-        let mut request = Request::new(id, ask.op, ask.offset, ask.len);
-        request.tag = self.tag;
+    /// Submits the requests of what is asked, and returns their number.
+    fn submit(&mut self, asks: &[Ask], number: usize, ask: &Ask) -> u64 {
+        let longest = longest(self.device.info(), ask.op);
+        self.left[number] = ask.len.div_ceil(longest).max(1);
+        self.in_flight += 1;
         let now = self.device.now();
         let due = ask.due.map(|due| self.began + due);
         let from = due.map_or(now, |due| due.min(now));
+        let mut submitted = 0;
+        for (offset, len) in split((ask.offset, ask.len), longest) {
+            let id = self.ids.next().unwrap_or_default();
+            let mut request = Request::new(id, ask.op, offset, len);
+            request.tag = self.tag;
+            if !self.submit_one(asks, request, Part { number, from }) {
+                break;
+            }
+            submitted += 1;
+        }
+        submitted
+    }
+
+    fn submit_one(&mut self, asks: &[Ask], request: Request, part: Part) -> bool {
+        let (id, mut request) = (request.id.0, request);
         for _ in 0..PATIENCE {
             match self.device.submit(request) {
                 Ok(()) => {
-                    self.open.insert(id, (number, from));
+                    self.open.insert(id, part);
                     return true;
                 }
                 Err(Busy(back)) => request = back,
@@ -188,7 +219,7 @@ impl<'a> Serving<'a> {
                 return false;
             }
         }
-        self.fail(ask);
+        self.fail(&asks[part.number]);
         false
     }
 
@@ -196,22 +227,25 @@ impl<'a> Serving<'a> {
         self.device.wait(until, &mut self.done);
         if self.done.is_empty() && until == Time::MAX && !self.open.is_empty() {
             // The contract of `Device` promises a completion. A device that breaks it has lost the requests.
-            let lost = self.open.values().next().map_or(0, |(number, _)| *number);
+            let lost = self.open.values().next().map_or(0, |part| part.number);
             self.open.clear();
             self.fail(&asks[lost]);
         }
         for completion in self.done.drain(..) {
-            let Some((number, from)) = self.open.remove(&completion.id.0) else {
+            let Some(Part { number, from }) = self.open.remove(&completion.id.0) else {
                 continue;
             };
-            let to = completion.completed;
-            self.ended[number] = Some(Served {
-                ask: asks[number],
-                from,
-                to,
-            });
             if let Err(error) = completion.result {
                 self.failed.get_or_insert(error);
+            }
+            self.left[number] -= 1;
+            if self.left[number] == 0 {
+                self.in_flight -= 1;
+                self.ended[number] = Some(Served {
+                    ask: asks[number],
+                    from,
+                    to: completion.completed,
+                });
             }
         }
     }

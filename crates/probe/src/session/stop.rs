@@ -63,7 +63,7 @@ pub enum Stop {
     },
     /// The user's budget of time on the drive's clock is spent.
     #[error(
-        "the budget of time is spent: {} of {}; allow more", time(*spent_ns as f64), time(*budget_ns as f64)
+        "the budget of time does not suffice: {} of {} are spent, and what comes next takes longer than the rest; allow more", time(*spent_ns as f64), time(*budget_ns as f64)
     )]
     BudgetTime {
         /// The time spent so far, in nanoseconds.

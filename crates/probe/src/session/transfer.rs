@@ -2,7 +2,7 @@
 
 use super::limits::Along;
 use fathom_base::{Dur, Time};
-use fathom_block::{Busy, Completion, Device, IoError, IoErrorKind, Op, Request, Tag};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoError, IoErrorKind, Op, Request, Tag};
 use std::ops::Range;
 
 /// How often to retry, at intervals of a millisecond, when the device is busy although nothing is in flight, before it
@@ -18,6 +18,15 @@ pub(super) struct Span {
     pub(super) to: Time,
     /// The number of requests.
     pub(super) requests: u64,
+}
+
+/// Returns the longest request of a drive, in whole logical blocks; only transfers of data have one.
+pub(super) fn longest(info: &DeviceInfo, op: Op) -> u64 {
+    let block = u64::from(info.logical_block_bytes).max(1);
+    match op {
+        Op::Read | Op::Write | Op::Append => info.max_request_bytes.max(block) / block * block,
+        Op::Flush | Op::Trim | Op::Zone(_) => u64::MAX,
+    }
 }
 
 /// Splits `(offset, len)` into requests of at most `request_bytes_max`.

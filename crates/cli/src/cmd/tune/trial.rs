@@ -27,10 +27,10 @@ pub(super) fn run(
     let wanted = settings(found);
     // What cannot be changed, and a journal that cannot be written, are told before anything else.
     let change = match wanted.is_empty() {
-        true => None,
-        false => Some(QueueChange::prepare(drive, &wanted, &args.journal)),
+        true => QueueChange::check(drive).map(|()| None),
+        false => QueueChange::prepare(drive, &wanted, &args.journal).map(Some),
     };
-    let change = change.transpose().map_err(TargetError::from)?;
+    let change = change.map_err(TargetError::from)?;
     for note in plan.workload.job_notes()? {
         out::note(&format!("note: {note}"));
     }

@@ -26,8 +26,10 @@ const FOLDS_LATE: Dur = Dur::ms(2000);
 const BITS_PER_CELL: u32 = 3;
 const BITS_MANY: u32 = 4;
 const MANY_NS: f64 = 1.2e6;
-/// The free share of a nearly full drive, and the usual static part of a fast cache as a share of the capacity.
+/// The free share of a nearly full drive and of a half full one.
 const NEARLY: f64 = 0.1;
+const HALF: f64 = 0.5;
+/// The usual static part of a fast cache, as a share of the capacity.
 const STATIC: f64 = 0.015;
 
 pub(super) fn write_buffer(seen: &Seen<'_>, assumed: &mut Assumptions) -> Option<WriteBuffer> {
@@ -141,15 +143,18 @@ pub(super) fn fast_cache(
     let size = seen.value(of)?.bytes()? as f64;
     let capacity = seen.record.meta.target.capacity_bytes as f64;
     let recovery = seen.figure(of, "recovery_s");
-    // Nothing on a nearly full drive says something if the cache has got room in the pause before.
-    let nearly = seen
-        .figure(of, "size_nearly_full_bytes")
-        .filter(|size| *size > 0.0 || recovery.is_some());
     let pieces = seen.series(of, series::EMPTY);
     let piece = pieces.first().map_or(0.0, |sample| sample.bytes as f64);
-    let fixed = match nearly {
-        // At nine tenths a tenth of the dynamic part is left. The piece during which a cache ended may count or not.
-        Some(nearly) => ((nearly - piece / 2.0 - NEARLY * size) / (1.0 - NEARLY)).clamp(0.0, size),
+    // Nothing on a fuller drive says something if the cache has got room in the pause before.
+    let left = |name| {
+        let left = seen.figure(of, name);
+        left.filter(|size| *size > 0.0 || recovery.is_some())
+    };
+    let fixed = left("size_nearly_full_bytes")
+        .map(|left| fixed_bytes(size, left, NEARLY, piece))
+        .or_else(|| left("size_half_full_bytes").map(|left| fixed_bytes(size, left, HALF, piece)));
+    let fixed = match fixed {
+        Some(fixed) => fixed,
         None => {
             let why = "it was not seen on a fuller drive";
             let fixed = (STATIC * capacity).min(size);
@@ -197,6 +202,17 @@ pub(super) fn fast_cache(
     })
 }
 
+/// Returns the static part of a fast cache of `size` bytes of which `left` are left on a drive whose free share is `free`: of
+/// the dynamic part that share is left. `piece` is the step in which the sizes were measured.
+fn fixed_bytes(size: f64, left: f64, free: f64, piece: f64) -> f64 {
+    match left + piece >= size {
+        // A dynamic part that is smaller than a piece does not show.
+        true => size,
+        // The piece during which a cache ended may count or not.
+        false => ((left - piece / 2.0 - free * size) / (1.0 - free)).clamp(0.0, size),
+    }
+}
+
 /// Returns true if some of a fast cache is back after a second, which is the shortest pause that the probe makes.
 fn soon(seen: &Seen<'_>) -> bool {
     let of = Parameter::FastCache;
@@ -206,4 +222,21 @@ fn soon(seen: &Seen<'_>) -> bool {
     };
     let mut pieces = seen.series(of, series::AFTER_SHORT).iter();
     pieces.any(|s| s.bytes as f64 / s.ns.max(1) as f64 * 1e9 > (fast * slow).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HALF, NEARLY, fixed_bytes};
+
+    #[test]
+    fn what_a_fuller_drive_keeps_of_its_fast_cache_is_static() {
+        for free in [HALF, NEARLY] {
+            assert!((fixed_bytes(336.0, 330.0, free, 10.0) - 336.0).abs() < 1e-9);
+            // 100 static and 400 dynamic, of which a share is left.
+            let fixed = fixed_bytes(500.0, 100.0 + 400.0 * free, free, 1.0);
+            assert!((fixed - 100.0).abs() < 2.0, "{fixed}");
+            // None is static.
+            assert!(fixed_bytes(500.0, 500.0 * free, free, 1.0) < 1.0);
+        }
+    }
 }

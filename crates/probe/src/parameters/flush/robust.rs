@@ -10,7 +10,7 @@ use super::series::{CLEAN, DIRTY, FUA, PLAIN};
 use crate::robust::prepare::prepare;
 use crate::robust::samples::at;
 use crate::robust::size::{size, time};
-use crate::{Answers, Estimate, Probe, Record, Session, Space, Stop, Value};
+use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value, Verdict};
 use fathom_stats::location::{median, median_interval};
 
 /// The batches before anything is decided.
@@ -106,6 +106,26 @@ fn nothing(typical: Typical, volatile: bool) -> Estimate {
     })
 }
 
+/// Returns the bytes that the run wrote before it measured flushes.
+fn written_before(record: &Record) -> u64 {
+    let before = record.steps.iter();
+    let before = before.take_while(|step| step.parameter != PARAMETER);
+    before.map(|step| step.cost.bytes_written).sum()
+}
+
+/// Says in which state of a fast cache an answer was found: one with room answers sooner.
+fn on_cache(mut answer: Estimate, cache: Option<u64>, written: u64) -> Estimate {
+    if let (Some(bytes), Verdict::Identified) = (cache, answer.verdict) {
+        let state = format!(
+            "; that is with the fast cache of {} as {} of writes in this run left it",
+            size(bytes),
+            size(written)
+        );
+        answer.evidence.reason.push_str(&state);
+    }
+    answer
+}
+
 impl Probe for Flush {
     fn bound(&self, space: &Space) -> u64 {
         u64::from(batches(space)) * batch_bytes(space)
@@ -136,7 +156,7 @@ impl Probe for Flush {
         Ok(())
     }
 
-    fn solve(&self, record: &Record, _: &Answers<'_>) -> Estimate {
+    fn solve(&self, record: &Record, others: &Answers<'_>) -> Estimate {
         let space = Space::of(record);
         let seen = seen(record, &space);
         let Some(typical) = typical(record, &seen) else {
@@ -157,7 +177,8 @@ impl Probe for Flush {
             None => answer,
         };
         let many = seen.dirty.last().map_or(0, |(bytes, _)| *bytes);
-        answer
+        let cache = others(Parameter::FastCache).bytes();
+        on_cache(answer, cache, written_before(record))
             .figure("clean_ns", typical.clean)
             .figure("dirty1_ns", typical.small)
             .figure("dirty_n_ns", typical.many)
@@ -169,8 +190,8 @@ impl Probe for Flush {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seen, Typical, nothing, something};
-    use crate::Verdict;
+    use super::{Seen, Typical, nothing, on_cache, something};
+    use crate::{Estimate, Value, Verdict};
 
     #[test]
     fn a_cost_whose_interval_includes_zero_is_none() {
@@ -192,6 +213,14 @@ mod tests {
         };
         assert_eq!(verdict(1e3), Verdict::Identified);
         assert_eq!(verdict(1e6), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn an_answer_names_the_state_of_the_fast_cache() {
+        let found = || Estimate::identified(Value::Nanoseconds(700_000), "a flush takes long");
+        let said = on_cache(found(), Some(5 << 30), 3 << 20).evidence.reason;
+        assert!(said.contains("fast cache of 5120 MiB as 3 MiB"), "{said}");
+        assert_eq!(on_cache(found(), None, 3 << 20), found());
     }
 
     #[test]

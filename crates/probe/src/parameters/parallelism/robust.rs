@@ -14,7 +14,7 @@ use super::collide::{Blind, Pairs, faster_but_read, pairs, random};
 use super::take::{FIRST, Manner, PAIR, SECOND};
 use super::{pool, take};
 use crate::robust::pace::{Pace, paced};
-use crate::robust::prepare::prepare;
+use crate::robust::prepare::{again_bytes, in_order};
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::location::median;
 
@@ -78,6 +78,10 @@ fn is_uneven(number: &Number) -> bool {
 
 impl Probe for Parallelism {
     fn bound(&self, space: &Space) -> u64 {
+        again_bytes(space) + self.expected(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
         take::written(space)
     }
 
@@ -85,7 +89,7 @@ impl Probe for Parallelism {
         if session.info().queue_depth < 2 {
             return Ok(());
         }
-        prepare(session, PARAMETER)?;
+        in_order(session, PARAMETER)?;
         paced(session, PARAMETER, measure)
     }
 

@@ -28,8 +28,8 @@ const ROUNDS: [u32; 2] = [5, 9];
 /// A closed loop has this many requests for each place in the queue, beside those that fill and empty it, and at least so
 /// many at each level: a loop begins with its requests spread evenly over the dies and is faster at first, until some of them
 /// have longer queues than others. It has no more than a lone reader makes in `LOOP` for each place in the queue, though never too few.
-const EACH: u64 = 8;
-const LEAST: [u64; 2] = [1024, 2048];
+const EACH: u64 = 16;
+const LEAST: [u64; 2] = [1024, 6144];
 const LOOP: Dur = Dur::ms(100);
 const FEW: u64 = 4;
 /// The requests of the loop at the knee, and of an open loop.
@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(quick(1, 10_000.0), 2 + 1024);
         // A thousand in 100 ms.
         assert_eq!(quick(1, 100_000.0), 2 + 1000);
-        assert_eq!(quick(1024, 100_000.0), 10 * 1024);
-        assert_eq!(count(32, 100_000.0, Level::Full), 64 + 2048);
+        assert_eq!(quick(1024, 100_000.0), 18 * 1024);
+        assert_eq!(count(32, 100_000.0, Level::Full), 64 + 6144);
         // At 10 ms a read ten in 100 ms, for each place in the queue.
         assert_eq!(quick(1, 1e7), 12);
         assert_eq!(quick(32, 1e7), 64 + 320);

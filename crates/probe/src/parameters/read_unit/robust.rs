@@ -21,7 +21,7 @@ use crate::parameters::stripe_unit::robust::{
 };
 use crate::parameters::stripe_unit::take::{self as stripes, Near, ROUNDS};
 use crate::robust::pace::{Pace, paced};
-use crate::robust::prepare::prepare;
+use crate::robust::prepare::{again_bytes, in_order};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use fathom_stats::location::median;
@@ -125,11 +125,15 @@ fn filled(space: &Space) -> Range<u64> {
 
 impl Probe for ReadUnit {
     fn bound(&self, space: &Space) -> u64 {
+        again_bytes(space) + self.expected(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
         take::AREA.min(space.span()) + reads::written(space)
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Stop> {
-        prepare(session, PARAMETER)?;
+        in_order(session, PARAMETER)?;
         if session.read_only() {
             return Err(Stop::ReadOnly);
         }

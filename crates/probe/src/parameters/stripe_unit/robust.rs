@@ -16,7 +16,7 @@ use crate::parameters::parallelism::robust::{blinded, mapped};
 use crate::parameters::parallelism::take::{self as reads, Manner};
 use crate::parameters::parallelism::{BELOW, even};
 use crate::robust::pace::{Pace, paced};
-use crate::robust::prepare::prepare;
+use crate::robust::prepare::{again_bytes, in_order};
 use crate::robust::size::size;
 use crate::{Answers, Estimate, Parameter, Probe, Record, Session, Space, Stop, Value};
 use std::collections::BTreeMap;
@@ -169,6 +169,10 @@ impl Probe for StripeUnit {
     }
 
     fn bound(&self, space: &Space) -> u64 {
+        again_bytes(space) + self.expected(space)
+    }
+
+    fn expected(&self, space: &Space) -> u64 {
         take::area(space)
     }
 
@@ -179,7 +183,7 @@ impl Probe for StripeUnit {
         if record.meta.target.queue_depth < 2 || pairs(record, PAIRS).is_err() || alone {
             return Ok(());
         }
-        prepare(session, PARAMETER)?;
+        in_order(session, PARAMETER)?;
         paced(session, PARAMETER, measure)
     }
 

@@ -25,8 +25,8 @@ impl Io<'_> {
     }
 
     /// Serves requests in the order given, with at most `depth` in flight (at most the drive's queue depth), and returns
-    /// the times of each. One that has a due time is submitted then, or when there is room. Requests are not split: none
-    /// may be longer than the drive's longest request.
+    /// the times of each. One that has a due time is submitted then, or when there is room. One that is longer than the
+    /// drive's longest request is split, as the block layer does it: its time is that of all its pieces.
     ///
     /// # Errors
     /// As for [`Io::write`].
@@ -143,9 +143,9 @@ impl Io<'_> {
         });
     }
 
-    /// Records the throughput of a closed loop as one sample, without its first and its last `depth` requests, during which
-    /// the queue fills and empties: the bytes that were completed, and the time that this took. Records nothing if no more
-    /// than twice `depth` requests were served.
+    /// Records the throughput of a closed loop as one sample: the bytes that were completed, and the time that this took. The
+    /// last `depth` requests, during which the queue empties, do not count, nor does its beginning. Records nothing if no
+    /// more than twice `depth` requests were served.
     pub fn sample_rate(&mut self, series: Series, x: u64, rep: u32, served: &[Served], depth: u32) {
         let mut ends: Vec<Time> = served.iter().map(|one| one.to).collect();
         ends.sort_unstable();
@@ -153,7 +153,9 @@ impl Io<'_> {
         if count <= 2 * depth {
             return;
         }
-        let (from, to) = (ends[depth - 1], ends[count - depth - 1]);
+        // A queue begins with its requests spread evenly over the dies, and is faster until it no longer is.
+        let filled = if depth > 1 { depth.max(count / 3) } else { 1 };
+        let (from, to) = (ends[filled - 1], ends[count - depth - 1]);
         let Some(first) = served.first() else {
             return;
         };
@@ -165,7 +167,7 @@ impl Io<'_> {
             rep,
             timed: Timed::Read,
             offset: first.ask.offset,
-            bytes: (count - 2 * depth) as u64 * first.ask.len,
+            bytes: (count - filled - depth) as u64 * first.ask.len,
             ns: to.since(from).0.max(1),
             at_ns: from.0,
         });
