@@ -8,7 +8,7 @@ mod sources;
 mod tail;
 mod what;
 
-use super::seen::Seen;
+use super::seen::{Seen, keep_native};
 use super::series;
 use exact::{figure, unsure};
 use fathom_probe::{Parameter, Sample, Value};
@@ -36,8 +36,6 @@ pub(super) struct Goal {
 
 /// The writes of the windows with reads and writes, in bytes. Their samples count the bytes that are due.
 const WRITE: u64 = 64 << 10;
-/// Reads faster than this share of the slower ones are answered by memory or by a fast cache.
-const NATIVE: f64 = 0.75;
 /// The share of fast reads from which figures that mix both kinds say nothing about either.
 const MIXED: f64 = 0.03;
 
@@ -89,9 +87,8 @@ pub(super) fn samples(seen: &Seen<'_>) -> Samples {
     let small = if mapped { What::Two } else { What::Small };
     for what in [What::One, What::Two, small] {
         if let Some(times) = all.get_mut(&(what, 0)) {
-            let least = NATIVE * quantile(times, 0.8).unwrap_or(0.0);
             let count = times.len() as f64;
-            times.retain(|ns| *ns >= least);
+            keep_native(times);
             fast = f64::max(fast, 1.0 - times.len() as f64 / count);
         }
     }

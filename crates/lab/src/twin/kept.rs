@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The version of the fit: another one makes a twin again.
-const FIT: u32 = 13;
+const FIT: u32 = 14;
 
 /// Makes the twin of the run in a directory, or of a record file. Also returns the warnings of the files.
 ///

@@ -20,6 +20,15 @@ pub(super) struct Seen<'a> {
     samples: BTreeMap<(Parameter, Series), Vec<&'a Sample>>,
 }
 
+/// Reads faster than this share of the slower ones are answered by memory or by a fast cache.
+const NATIVE: f64 = 0.75;
+
+/// Leaves out the reads that a fast cache answered.
+pub(super) fn keep_native(times: &mut Vec<f64>) {
+    let least = NATIVE * location::quantile(times, 0.8).unwrap_or(0.0);
+    times.retain(|ns| *ns >= least);
+}
+
 impl<'a> Seen<'a> {
     pub(super) fn new(record: &'a Record, profile: &'a Profile) -> Self {
         let mut samples = BTreeMap::<_, Vec<_>>::new();
@@ -52,6 +61,15 @@ impl<'a> Seen<'a> {
 
     pub(super) fn median(&self, parameter: Parameter, series: Series) -> Option<f64> {
         location::median(&self.times(parameter, series, None))
+    }
+
+    /// Returns the median of reads of the native flash: where a fast cache answers some of them, of the others.
+    pub(super) fn median_native(&self, parameter: Parameter, series: Series) -> Option<f64> {
+        let mut times = self.times(parameter, series, None);
+        if self.value(Parameter::FastCache).is_some() {
+            keep_native(&mut times);
+        }
+        location::median(&times)
     }
 
     /// Returns the value of an identified parameter.
@@ -159,4 +177,20 @@ impl<'a> Seen<'a> {
 /// Returns the robust standard deviation of times: the median absolute deviation over that of a normal distribution.
 pub(super) fn deviation(times: &[f64]) -> Option<f64> {
     Some(location::mad(times)? / 0.6745)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep_native;
+
+    #[test]
+    fn reads_that_a_fast_cache_answers_are_left_out() {
+        // Three of four reads take 45 us, and the flash takes 98 us.
+        let mut times: Vec<f64> = [vec![45e3; 75], vec![98e3; 25]].concat();
+        keep_native(&mut times);
+        assert_eq!(times, vec![98e3; 25]);
+        let mut noisy: Vec<f64> = (0..100).map(|n| 90e3 + 200.0 * f64::from(n)).collect();
+        keep_native(&mut noisy);
+        assert_eq!(noisy.len(), 100);
+    }
 }

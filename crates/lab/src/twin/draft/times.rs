@@ -53,7 +53,7 @@ impl Lone {
         Self {
             nothing: of(series::NOTHING).or(seen.figure(Parameter::Trim, "read_trimmed_ns")),
             two: of(series::NOTHING_PAIR),
-            data: of(series::SOLO)
+            data: (seen.median_native(Parameter::Parallelism, series::SOLO))
                 .or_else(|| others.find_map(|(parameter, series)| seen.median(parameter, series))),
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn times(seen: &Seen<'_>, layout: &Layout, assumed: &mut Assumptions)
 
 /// Returns the rate of a bus: what a read of two blocks takes longer than one, without the link's part.
 fn bus(seen: &Seen<'_>, block: f64, link: f64, one: Option<f64>) -> Option<f64> {
-    let two = seen.median(Parameter::Parallelism, series::SOLO_OF_TWO)?;
+    let two = seen.median_native(Parameter::Parallelism, series::SOLO_OF_TWO)?;
     let more = two - one? - block / link * 1e9;
     (more > 0.0).then(|| (block / more * 1e9).clamp(50e6, 10e9))
 }
