@@ -24,6 +24,7 @@ mod memories;
 mod oracle;
 mod play;
 mod presets;
+mod profiles;
 mod read_only;
 mod reads;
 mod reclaim;
