@@ -35,6 +35,14 @@ fn a_slow_trim_is_bounded_and_batched() {
     assert_eq!(value(&dear, "discard", "when"), Some("mount -o discard"));
     let disturbing = trim(900_000, 4e8, 200_000.0);
     assert_eq!(value(&disturbing, "discard", "when"), Some("fstrim.timer"));
+    // 10 ms would be 2 TiB where nothing is known of the drive's longest: the kernel sends none of 4 GiB.
+    let nearly_free =
+        Estimate::identified(Value::Nanoseconds(7_000), "seen").figure("ns_per_gib", 5_000.0);
+    let free = tuned(
+        &reported(&[]),
+        &Measured::default().with("trim", nearly_free),
+    );
+    assert_eq!(value(&free, "discard", "discard_max_bytes"), None);
     let slow = trim(5_000_000, 1e12, 80_000.0);
     assert_eq!(
         value(&slow, "discard", "discard_max_bytes"),

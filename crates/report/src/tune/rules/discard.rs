@@ -27,6 +27,8 @@ const LONGEST_NS: f64 = 10e6;
 const GIB: f64 = (1_u64 << 30) as f64;
 /// No bound below this helps: the fixed cost of a discard would dominate.
 const LEAST: u64 = 1 << 20;
+/// Linux sends no discard as long as this: a bio has 32 bits for its bytes (block/blk-lib.c).
+const NEVER_SENT: u64 = 1 << 32;
 
 fn longest(case: &Case<'_>) -> Decision {
     let trim = case.measured.known("trim")?;
@@ -45,8 +47,16 @@ fn longest(case: &Case<'_>) -> Decision {
         );
         return Err(Undecided::identified(trim.parameter, why));
     }
+    if length >= NEVER_SENT {
+        let why = format!(
+            "each GiB makes a TRIM {} longer, and Linux sends none of {}: none is too long",
+            duration(per_gib as u64),
+            bytes(NEVER_SENT)
+        );
+        return Err(Undecided::identified(trim.parameter, why));
+    }
     let reason = format!(
-        "a TRIM of 1 GiB takes {}, and reads may wait for it; one of {} takes at most about {}",
+        "each GiB makes a TRIM {} longer, and reads may wait for it; {} do so by at most {}",
         duration(per_gib as u64),
         bytes(length),
         duration(LONGEST_NS as u64)
