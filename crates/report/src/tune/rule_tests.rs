@@ -51,6 +51,19 @@ fn a_slow_trim_is_bounded_and_batched() {
     assert_eq!(value(&slow, "discard", "when"), Some("fstrim.timer"));
 }
 
+/// The interval of a card whose flushes now and then wait for a merge: 1.1 to 205 ms tell no delay.
+#[test]
+fn a_flush_of_a_wide_interval_tells_no_delay() {
+    let ns = Value::Nanoseconds;
+    let delay = |low, high| {
+        let flush = Estimate::identified(ns(4_000_000), "seen").between(ns(low), ns(high));
+        let tuning = tuned(&reported(&[]), &Measured::default().with("flush", flush));
+        value(&tuning, "postgresql", "commit_delay").map(str::to_owned)
+    };
+    assert_eq!(delay(1_100_000, 205_000_000), None);
+    assert_eq!(delay(2_000_000, 8_000_000).as_deref(), Some("2000"));
+}
+
 #[test]
 fn content_placement_and_room_follow_what_was_measured() {
     let word = |word: &str| Estimate::identified(Value::Word(word.to_owned()), "seen");

@@ -75,9 +75,20 @@ fn random_page_cost(case: &Case<'_>) -> Decision {
 const FLUSH_MIN_NS: u64 = 500_000;
 /// The longest delay, in microseconds.
 const DELAY_MAX_US: u64 = 100_000;
+/// A flush whose interval ends at more than so many times its begin tells no delay: half of it would be more than twice too
+/// long or too short at an end.
+const TOO_WIDE: u64 = 4;
 
 fn commit_delay(case: &Case<'_>) -> Decision {
     let flush = case.measured.known("flush")?;
+    if flush.high > TOO_WIDE.saturating_mul(flush.low) {
+        let why = format!(
+            "a flush takes {} to {}, and no delay fits both",
+            duration(flush.low),
+            duration(flush.high)
+        );
+        return Err(Undecided::identified(flush.parameter, why));
+    }
     let dirty = case.measured.figure(flush.parameter, "dirty1_ns");
     let takes = dirty.map_or(flush.value, |ns| ns as u64);
     if takes < FLUSH_MIN_NS {
