@@ -16,6 +16,7 @@
 //! cell. The traffic of a mapping table that lies in flash itself is not modelled
 //! here.
 
+mod bits;
 mod cache;
 mod collect;
 mod fill;
@@ -26,6 +27,7 @@ mod map;
 mod place;
 mod recovery;
 pub(crate) mod shortcut;
+mod sparse;
 mod step;
 mod wear;
 

@@ -6,6 +6,9 @@
 //! that a unit is mapped. A first write need not read the old entry: it is deferred, and several are entered
 //! together, so that their memory accesses overlap.
 //!
+//! The first entries of a large map go into a hash table, because each of them would touch a page of the table that the
+//! kernel has yet to provide ([`super::sparse`]).
+//!
 //! This is only for drives whose addresses select the group ([`crate::ftl::striping`]). On other drives every read
 //! needs the place itself, so the map is a plain table.
 //!
@@ -13,34 +16,29 @@
 //! random writes to a new drive 2.5 and 3.5 million per second, random reads 2.6 and 10.6 million
 //! ([`super::shortcut`] reads the bits).
 
+use super::bits::{Bits, WORD};
+use super::sparse::Sparse;
 use prefetch_index::prefetch_index;
-use std::ops::Range;
 
 /// Empty entry of the map and of `owner_of`. Both store numbers plus one, so that empty tables are zero pages.
 pub(super) const NOTHING: u32 = 0;
 /// Number of first writes that are entered together.
 const TOGETHER: usize = 16;
-/// Number of units whose bits share a word.
-const WORD: usize = 64;
+/// Units of a map whose first entries go into a hash table: 16 MiB of entries.
+const LARGE: usize = 1 << 22;
+/// The hash table is given up when it has an entry for one of so many units.
+const FEW: usize = 64;
 
 /// The place of each unit plus one, or [`NOTHING`].
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     place_of: Vec<u32>,
     bits: Option<Bits>,
+    /// The entries as long as they are few ([`super::sparse`]); no entry is in `place_of` then, nor deferred.
+    sparse: Option<Sparse>,
     /// Deferred first writes, not yet in `place_of`: each is a unit and its place plus one.
     late: [(u32, u32); TOGETHER],
     late_count: usize,
-}
-
-/// The set of mapped units.
-#[derive(Clone, Debug)]
-struct Bits {
-    mapped: Vec<u64>,
-    /// One bit for each word of `mapped` in which all bits are set.
-    full: Vec<u64>,
-    /// Number of mapped units.
-    count: usize,
 }
 
 impl Map {
@@ -49,6 +47,7 @@ impl Map {
         Self {
             place_of: vec![NOTHING; units],
             bits: with_bits.then(|| Bits::new(units)),
+            sparse: (with_bits && units >= LARGE).then(Sparse::new),
             late: [(0, NOTHING); TOGETHER],
             late_count: 0,
         }
@@ -63,6 +62,7 @@ impl Map {
     pub(super) fn clear(&mut self) {
         self.place_of.fill(NOTHING);
         self.late_count = 0;
+        self.sparse = None;
         if let Some(bits) = &mut self.bits {
             *bits = Bits::new(self.place_of.len());
         }
@@ -92,6 +92,9 @@ impl Map {
     /// Returns the place of a unit plus one, or [`NOTHING`].
     #[inline]
     pub(super) fn get(&self, lpn: u32) -> u32 {
+        if let Some(sparse) = &self.sparse {
+            return sparse.get(lpn);
+        }
         match self.late() {
             [] => self.place_of[lpn as usize],
             late => match late.iter().find(|entry| entry.0 == lpn) {
@@ -104,6 +107,13 @@ impl Map {
     /// Sets the place of a unit, plus one. Returns the old entry.
     #[inline]
     pub(super) fn replace(&mut self, lpn: u32, place: u32) -> u32 {
+        if let Some(sparse) = &mut self.sparse {
+            let old = sparse.replace(lpn, place);
+            if old == NOTHING {
+                self.note_first(lpn);
+            }
+            return old;
+        }
         if self.bits.as_mut().is_some_and(|bits| bits.set(lpn)) {
             if self.late_count == TOGETHER {
                 self.settle();
@@ -118,6 +128,28 @@ impl Map {
             return std::mem::replace(entry, place);
         }
         std::mem::replace(&mut self.place_of[lpn as usize], place)
+    }
+
+    /// Notes the first write of a unit that is in the hash table. Gives the table up where that has many.
+    #[inline]
+    fn note_first(&mut self, lpn: u32) {
+        if let Some(bits) = &mut self.bits {
+            bits.set(lpn);
+        }
+        let len = self.sparse.as_ref().map_or(0, Sparse::len);
+        if len > self.place_of.len() / FEW {
+            self.spread();
+        }
+    }
+
+    /// Enters what the hash table has.
+    #[cold]
+    fn spread(&mut self) {
+        if let Some(sparse) = self.sparse.take() {
+            for (lpn, place) in sparse.entries() {
+                self.place_of[lpn as usize] = place;
+            }
+        }
     }
 
     /// Returns the entries of `units` unmapped units for the caller to fill with places plus one, and counts the
@@ -148,7 +180,8 @@ impl Map {
 
     pub(super) fn state_bytes(&self) -> usize {
         let words = |bits: &Bits| bits.mapped.capacity() + bits.full.capacity();
-        self.place_of.capacity() * 4 + self.bits.as_ref().map_or(0, words) * 8
+        let sparse = self.sparse.as_ref().map_or(0, Sparse::state_bytes);
+        self.place_of.capacity() * 4 + sparse + self.bits.as_ref().map_or(0, words) * 8
     }
 
     #[inline]
@@ -166,6 +199,9 @@ impl Map {
     /// Enters the deferred writes.
     #[inline]
     fn settle(&mut self) {
+        if self.sparse.is_some() {
+            self.spread();
+        }
         if self.late_count > 0 {
             self.settle_late();
         }
@@ -183,70 +219,11 @@ impl Map {
     }
 }
 
-impl Bits {
-    fn new(units: usize) -> Self {
-        let words = units.div_ceil(WORD);
-        Self {
-            mapped: vec![0; words],
-            full: vec![0; words.div_ceil(WORD)],
-            count: 0,
-        }
-    }
-
-    #[inline]
-    fn is_full(&self, lpn: usize) -> bool {
-        let word = lpn / WORD;
-        self.full[word / WORD] >> (word % WORD) & 1 == 1
-    }
-
-    #[inline]
-    fn is_set(&self, lpn: usize) -> bool {
-        self.is_full(lpn) || self.mapped[lpn / WORD] >> (lpn % WORD) & 1 == 1
-    }
-
-    /// Sets a bit. Returns true if it was not set before.
-    #[inline]
-    fn set(&mut self, lpn: u32) -> bool {
-        let lpn = lpn as usize;
-        if self.is_set(lpn) {
-            return false;
-        }
-        let word = lpn / WORD;
-        self.mapped[word] |= 1 << (lpn % WORD);
-        self.count += 1;
-        if self.mapped[word] == u64::MAX {
-            self.full[word / WORD] |= 1 << (word % WORD);
-        }
-        true
-    }
-
-    /// Sets bits, none of which may be set already.
-    fn set_all(&mut self, range: Range<usize>) {
-        self.count += range.len();
-        for word in range.start / WORD..range.end.div_ceil(WORD) {
-            let (first, end) = (word * WORD, (word + 1) * WORD);
-            let below = |bit: usize| u64::MAX.checked_shr((WORD - bit) as u32).unwrap_or(0);
-            let until = below(range.end.min(end) - first);
-            self.mapped[word] |= until & !below(range.start.max(first) - first);
-            if self.mapped[word] == u64::MAX {
-                self.full[word / WORD] |= 1 << (word % WORD);
-            }
-        }
-    }
-
-    fn unset(&mut self, lpn: u32) {
-        let (lpn, bit) = (lpn as usize, 1 << (lpn as usize % WORD));
-        let word = lpn / WORD;
-        self.count -= usize::from(self.mapped[word] & bit != 0);
-        self.mapped[word] &= !bit;
-        self.full[word / WORD] &= !(1 << (word % WORD));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fathom_base::Rng;
+    use std::collections::BTreeMap;
 
     /// Compares a map with bits to a plain table, through writes, overwrites and trims of few units and of many.
     #[test]
@@ -281,6 +258,54 @@ mod tests {
                 bits.count,
                 table.iter().filter(|&&at| at != NOTHING).count()
             );
+        }
+    }
+
+    /// Compares a large map to an ordered set of pairs, through writes and overwrites until and after it gives up its hash table.
+    #[test]
+    fn the_first_entries_of_a_large_map_are_those_of_a_table() {
+        let units = LARGE as u64 + 7;
+        let (mut map, mut pairs) = (Map::new(units as usize, true), BTreeMap::new());
+        let mut rng = Rng::new(5, 0);
+        let mut drawn = Vec::new();
+        for step in 1..100_000u32 {
+            let again = !drawn.is_empty() && rng.below(4) == 0;
+            let lpn = match again {
+                true => drawn[rng.below(drawn.len() as u64) as usize],
+                false => rng.below(units) as u32,
+            };
+            drawn.push(lpn);
+            let before = pairs.insert(lpn, step).unwrap_or(NOTHING);
+            assert_eq!(map.replace(lpn, step), before, "step {step}");
+            let older = drawn[rng.below(drawn.len() as u64) as usize];
+            assert_eq!(map.get(older), pairs[&older], "step {step}");
+            assert_eq!(map.holds(older as usize), Some(true), "step {step}");
+            let other = rng.below(units) as u32;
+            let there = pairs.get(&other).copied();
+            assert_eq!(map.get(other), there.unwrap_or(NOTHING), "step {step}");
+            assert_eq!(map.holds(other as usize), Some(there.is_some()));
+            assert_eq!(map.sparse.is_some(), pairs.len() <= LARGE / FEW);
+        }
+        assert!(pairs.len() > LARGE / FEW + TOGETHER);
+        let bits = map.bits.as_ref().map(|bits| bits.count);
+        assert_eq!(bits, Some(pairs.len()));
+        let table = map.table();
+        let entered = table.iter().filter(|&&at| at != NOTHING).count();
+        assert_eq!(entered, pairs.len());
+        assert!(pairs.iter().all(|(&lpn, &at)| table[lpn as usize] == at));
+    }
+
+    #[test]
+    fn a_large_map_that_is_cleared_has_nothing() {
+        for until in [10, 100_000] {
+            let mut map = Map::new(LARGE, true);
+            for lpn in 0..until {
+                map.replace(lpn, lpn + 1);
+            }
+            map.clear();
+            assert_eq!((map.get(5), map.holds(5)), (NOTHING, Some(false)));
+            assert_eq!(map.replace(5, 9), NOTHING);
+            assert_eq!((map.get(5), map.remove(5), map.get(5)), (9, 9, NOTHING));
         }
     }
 
