@@ -68,9 +68,11 @@ struct Busy {
 }
 
 impl Busy {
-    fn took(&mut self, now: Time) {
+    /// Records an access that the device has accepted. `now` is called if the device was idle.
+    #[inline]
+    fn took(&mut self, now: impl FnOnce() -> Time) {
         if self.at_device == 0 {
-            self.since = now;
+            self.since = now();
         }
         self.at_device += 1;
     }
@@ -183,7 +185,7 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
         refused.offer(
             |request| match device.submit(request) {
                 Ok(()) => {
-                    busy.took(device.now());
+                    busy.took(|| device.now());
                     None
                 }
                 Err(refused) => Some(refused.0),
@@ -214,7 +216,7 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
                         self.agenda.block(actor);
                         return Ok(any);
                     }
-                    self.busy.took(self.device.now());
+                    self.busy.took(|| self.device.now());
                 }
             }
         };

@@ -23,6 +23,11 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// Returns true if anything is to be kept.
+    pub(super) fn is_needed(&self) -> bool {
+        self.rooms.is_some() || self.requests.is_some()
+    }
+
     /// Completes the file, if there is one.
     ///
     /// # Errors

@@ -188,7 +188,10 @@ pub(super) fn measure(
     let rooms = source.watch_room(plan.arrival);
     let file = requests.map(|set| RequestFile::create(set, device.now()));
     let mut kept = Kept::new(rooms.clone(), file.transpose()?);
-    let mut recorder = Recorder::new(stop).keep(&mut kept).telling(told);
+    let mut recorder = Recorder::new(stop).telling(told);
+    if kept.is_needed() {
+        recorder = recorder.keep(&mut kept);
+    }
     let cut_short = match source.play(device, plan.arrival, &mut recorder) {
         // A failed write to the file of accesses also ends the run; `finish` returns its error.
         Err(PlayError::Interrupted) if !stop() => None,

@@ -44,7 +44,8 @@ enum Raw {
 impl Iterator for Raw {
     type Item = Result<Access, SourceError>;
 
-    #[inline]
+    // The layers of a stream are one loop, in which an access is not copied ([`Accesses::read_ahead`]).
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Raw::Trace(trace, path) => trace.next().map(|access| {
@@ -71,7 +72,7 @@ struct Stepped {
 impl Iterator for Stepped {
     type Item = Result<Access, SourceError>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.shaped.next()?;
         Some(next.map_err(|error| shape_error(&self.name, error)))

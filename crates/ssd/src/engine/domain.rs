@@ -75,7 +75,7 @@ impl Domains {
 
     /// Returns the number of the next program of each domain.
     pub(super) fn next(&self) -> Box<[u64]> {
-        self.all.iter().map(|domain| domain.next).collect()
+        self.all.iter().map(|domain| domain.programs.next).collect()
     }
 
     /// Returns true if in every domain the programs with lower numbers than `before` are done.
@@ -138,13 +138,55 @@ struct Barrier {
     after: u64,
 }
 
+/// The numbers of the programs of a domain, and which of them are done.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    next: u64,
+    /// A bit for each program from `base` on, set if it is done. The first word is not full.
+    done: VecDeque<u64>,
+    /// A multiple of the bits of a word.
+    base: u64,
+}
+
+impl Numbers {
+    /// Begins with a number; all before it are done.
+    fn from(next: u64) -> Self {
+        let (base, bits) = (next & !63, next & 63);
+        let done = VecDeque::from_iter((bits > 0).then(|| (1 << bits) - 1));
+        Self { next, done, base }
+    }
+
+    #[inline]
+    fn add(&mut self) -> u64 {
+        let number = self.next;
+        if number - self.base == 64 * self.done.len() as u64 {
+            self.done.push_back(0);
+        }
+        self.next += 1;
+        number
+    }
+
+    #[inline]
+    fn complete(&mut self, number: u64) {
+        let place = number - self.base;
+        self.done[(place / 64) as usize] |= 1 << (place % 64);
+        while self.done.front() == Some(&u64::MAX) {
+            self.done.pop_front();
+            self.base += 64;
+        }
+    }
+
+    #[inline]
+    fn first_undone(&self) -> u64 {
+        let done = self.done.front().map_or(0, |first| first.trailing_ones());
+        self.base + u64::from(done)
+    }
+}
+
 /// State of one domain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domain {
-    next: u64,
-    first_undone: u64,
-    /// Whether each program from `first_undone` on is done.
-    done: VecDeque<bool>,
+    programs: Numbers,
     deferred: VecDeque<Deferred>,
     barriers: Vec<Barrier>,
     /// Outstanding erases: requested and not done.
@@ -157,15 +199,13 @@ impl Domain {
     /// Numbers a new program.
     #[inline]
     pub(super) fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.done.push_back(false);
-        self.next - 1
+        self.programs.add()
     }
 
     /// Returns true if every program with a lower number than `after` is done.
     #[inline]
     fn is_done(&self, after: u64) -> bool {
-        after <= self.first_undone
+        after <= self.programs.first_undone()
     }
 
     /// Returns true if a program may have to wait for others.
@@ -177,18 +217,14 @@ impl Domain {
     /// Marks a program as done.
     #[inline]
     pub(super) fn complete(&mut self, number: u64) {
-        self.done[(number - self.first_undone) as usize] = true;
-        while self.done.front() == Some(&true) {
-            self.done.pop_front();
-            self.first_undone += 1;
-        }
+        self.programs.complete(number);
     }
 
     /// Queues an erase behind all programs issued so far.
     pub(super) fn defer_erase(&mut self, cblock: u32) {
         let what = Waiting::Erase { cblock };
         self.erasing += 1;
-        let after = self.next;
+        let after = self.programs.next;
         self.deferred.push_back(Deferred { after, what });
     }
 
@@ -211,7 +247,7 @@ impl Domain {
 
     /// Makes later programs into a clustered block wait for all programs issued so far.
     pub(super) fn set_barrier(&mut self, cblock: u32) {
-        let (after, undone) = (self.next, self.first_undone);
+        let (after, undone) = (self.programs.next, self.programs.first_undone());
         self.barriers.retain(|barrier| barrier.after > undone);
         self.barriers.push(Barrier { cblock, after });
     }
@@ -228,8 +264,7 @@ impl Domain {
     /// Forgets the work in progress; the numbering continues.
     fn clear(&mut self) {
         *self = Self {
-            next: self.next,
-            first_undone: self.next,
+            programs: Numbers::from(self.programs.next),
             ..Self::default()
         };
     }

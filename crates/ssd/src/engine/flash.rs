@@ -7,7 +7,7 @@
 use super::domain::{Domain, Domains, Waiting};
 use super::draining::Draining;
 use super::parity::Parity;
-use super::ticket::{MapRead, NO_BATCH, Plain, Program, Ticket};
+use super::ticket::{MapRead, NO_BATCH, Program, Ticket};
 use crate::event::Clock;
 use crate::geometry::Geometry;
 use crate::nand::Nand;
@@ -15,7 +15,6 @@ use crate::nand::job::{Job, Place, Work};
 use crate::nand::store::Store;
 use crate::spec::Spec;
 use fathom_base::{Ppn, Rng, Slab};
-use std::collections::VecDeque;
 
 /// Counts of completed flash work.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,8 +39,8 @@ pub(super) struct FlashSide {
     pub(super) g: Geometry,
     pub(super) nand: Nand,
     pub(super) tickets: Slab<Ticket>,
-    /// The plain programs of each station, the one at work first; empty where programs cannot be plain.
-    pub(super) plain: Vec<VecDeque<Plain>>,
+    /// True if programs can be plain.
+    pub(super) plain: bool,
     /// Order of programs and erases, for each group or for the whole drive.
     pub(super) domains: Domains,
     /// Batches on their way from the buffer.
@@ -70,13 +69,8 @@ pub(super) struct FlashSide {
 impl FlashSide {
     pub(super) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
         let nand = Nand::new(spec, g, rng);
-        let stations = if are_plain(spec, &nand) {
-            g.stations
-        } else {
-            0
-        };
         Self {
-            plain: vec![VecDeque::new(); stations as usize],
+            plain: are_plain(spec, &nand),
             nand,
             tickets: Slab::default(),
             domains: Domains::new(spec, g),
@@ -254,7 +248,6 @@ impl FlashSide {
     /// Forgets the operations in flight.
     pub(super) fn clear(&mut self) {
         self.nand.clear();
-        self.plain.iter_mut().for_each(VecDeque::clear);
         self.tickets.clear();
         self.domains.clear();
         self.draining.clear();

@@ -9,9 +9,9 @@
 
 use super::flash::FlashSide;
 use super::issue::Issue;
-use super::ticket::{NO_BATCH, Plain};
+use super::ticket::NO_BATCH;
 use crate::event::Clock;
-use crate::nand::job::Place;
+use crate::nand::job::{Place, Plain};
 use fathom_base::Ppn;
 
 impl FlashSide {
@@ -24,7 +24,7 @@ impl FlashSide {
         issue: &Issue<'_>,
         clock: &mut Clock,
     ) -> bool {
-        if self.plain.is_empty() || self.store.is_some() {
+        if !self.plain || self.store.is_some() {
             return false;
         }
         let place = Place::of(&self.g, at, units);
@@ -35,27 +35,27 @@ impl FlashSide {
         if self.nand.has_queue(station) || domain.has_barriers() {
             return false;
         }
-        self.plain[station as usize].push_back(Plain {
+        let plain = Plain {
+            place,
+            page,
             domain: index as u32,
             number: domain.number(),
-            units,
             releases: issue.releases,
             request: issue.request,
-        });
+        };
         if issue.releases != NO_BATCH {
             self.draining.begin(station, issue.releases);
         }
-        self.nand.submit_plain(station, place, page, clock);
+        self.nand.submit_plain(station, plain, clock);
         true
     }
 
     /// Handles the end of the plain program at work on a station. `None` if there is none.
     #[inline]
     pub(super) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Plain> {
-        let plain = self.plain[station as usize].pop_front()?;
-        self.nand.go_on(station, clock);
+        let plain = self.nand.plain_done(station, clock)?;
         self.counts.ops += 1;
-        self.counts.sectors_programmed += u64::from(plain.units * self.g.sectors_per_unit);
+        self.counts.sectors_programmed += u64::from(plain.place.sectors);
         let domain = plain.domain as usize;
         self.domains[domain].complete(plain.number);
         self.release_deferred(domain, clock);

@@ -57,19 +57,6 @@ pub(super) struct Program {
     pub(super) next: u32,
 }
 
-/// A program that needs no ticket ([`super::plain`]): what follows from its end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plain {
-    /// Its domain, and its number there.
-    pub(super) domain: u32,
-    pub(super) number: u64,
-    pub(super) units: u32,
-    /// Sectors of the memory that it releases, or [`NO_BATCH`].
-    pub(super) releases: u32,
-    /// The unbuffered write that waits for it, or [`NOBODY`].
-    pub(super) request: u32,
-}
-
 /// A read of a part of the mapping table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MapRead {

@@ -91,3 +91,18 @@ impl Job {
         }
     }
 }
+
+/// A program whose end is known when it starts. It needs no ticket: the array keeps what its owner must know at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain {
+    pub(crate) place: Place,
+    /// Number of the page that it fills, within its block and lane.
+    pub(crate) page: u32,
+    /// The owner's: its domain, and its number there.
+    pub(crate) domain: u32,
+    pub(crate) number: u64,
+    /// The owner's: sectors of the memory that it releases, or a mark.
+    pub(crate) releases: u32,
+    /// The owner's: the unbuffered write that waits for it, or a mark.
+    pub(crate) request: u32,
+}

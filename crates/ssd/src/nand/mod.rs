@@ -20,7 +20,7 @@ use age::Age;
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
 use heat::Heat;
-use job::{Job, Place, Work};
+use job::{Job, Plain, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
 use std::collections::VecDeque;
 
@@ -53,9 +53,8 @@ pub(crate) struct Nand {
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
-    /// The plain programs that wait for each station, with their page numbers. They come before the other operations that
-    /// wait.
-    plain: Vec<VecDeque<(Place, u32)>>,
+    /// The plain programs of each station, the one at work first. They come before the other operations that wait.
+    plain: Vec<VecDeque<Plain>>,
     /// True if reads always find their channels free after sensing, and the time of that is known in advance: no two
     /// stations share a channel, and sensing always takes equally long.
     reads_alone: bool,
@@ -234,8 +233,8 @@ impl Nand {
             self.start(next, clock);
         } else if at.suspended != NONE {
             self.resume(station, clock);
-        } else if let Some((place, number)) = self.plain[station as usize].pop_front() {
-            self.start_plain(station, place, number, clock);
+        } else if let Some(&plain) = self.plain[station as usize].front() {
+            self.start_plain(station, plain, clock);
         } else if let Some(next) = at.queue.pop(&self.ops) {
             at.current = next;
             self.start(next, clock);

@@ -9,7 +9,7 @@
 //! Not modelled: cache and multi-plane programs combined, and copies in either mode.
 
 use super::Nand;
-use super::job::{Job, Place, Work};
+use super::job::{Job, Plain, Work};
 use super::station::{EMPTY, NONE, Op};
 use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
@@ -40,35 +40,31 @@ impl Nand {
         self.stations[station as usize].queue.head != NONE
     }
 
-    /// Hands a plain program of page `number` of its block to a station that no other operation waits for.
+    /// Hands a plain program to a station that no other operation waits for.
     #[inline]
-    pub(crate) fn submit_plain(
-        &mut self,
-        station: u32,
-        place: Place,
-        number: u32,
-        clock: &mut Clock,
-    ) {
-        if self.stations[station as usize].busy {
-            return self.plain[station as usize].push_back((place, number));
+    pub(crate) fn submit_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
+        self.plain[station as usize].push_back(plain);
+        if !self.stations[station as usize].busy {
+            self.start_plain(station, plain, clock);
         }
-        self.start_plain(station, place, number, clock);
     }
 
-    /// Starts a plain program. Its end is known now.
+    /// Starts the first plain program of a station. Its end is known now.
     #[inline]
-    pub(super) fn start_plain(
-        &mut self,
-        station: u32,
-        place: Place,
-        number: u32,
-        clock: &mut Clock,
-    ) {
+    pub(super) fn start_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         (at.busy, at.current) = (true, NONE);
-        let arrived = self.channels.transfer(station, place, clock.now);
-        let end = arrived + self.program_time(number, false);
+        let arrived = self.channels.transfer(station, plain.place, clock.now);
+        let end = arrived + self.program_time(plain.page, false);
         clock.at(end, Event::Programmed(station));
+    }
+
+    /// Ends the plain program at work on a station, and starts the next operation there. `None` if there is none.
+    #[inline]
+    pub(crate) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Plain> {
+        let plain = self.plain[station as usize].pop_front()?;
+        self.go_on(station, clock);
+        Some(plain)
     }
 
     pub(super) fn start_program(&mut self, id: u32, clock: &mut Clock) {

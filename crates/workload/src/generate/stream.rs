@@ -122,7 +122,7 @@ fn look_back(
 impl Iterator for Generator {
     type Item = Access;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Access> {
         self.left = self.left.checked_sub(1)?;
         let side = if self.op.chance(self.read_share) {

@@ -186,7 +186,7 @@ where
 {
     type Item = Result<Access, ShapeError<E>>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.stages.is_empty() && !self.ended {
             let next = self.source.next();
