@@ -33,6 +33,7 @@ mod prepare;
 mod record;
 mod recorder;
 mod refused;
+mod tally;
 mod times;
 
 pub use fathom_stats::batches::{Batches, Interval, half_width};

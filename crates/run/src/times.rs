@@ -1,21 +1,27 @@
 //! Response times by kind of access: histograms, means with intervals, and sums.
 
 use crate::figures::{Quantile, Side};
-use crate::observer::Played;
+use crate::tally::Tally;
 use fathom_block::Op;
 use fathom_block::zoned::ZoneAction;
 use fathom_stats::batches::Batches;
 use hdrhistogram::Histogram;
 
-/// Significant decimal digits of a quantile.
-const DIGITS: u8 = 3;
-
 /// Extent of the tail of a distribution: up to 1 access in 10 to the power of this.
 const TAIL_DECADES: i32 = 6;
 
+/// What counts of an access: its bytes, and its times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Took {
+    pub(super) bytes: u64,
+    pub(super) response: u64,
+    pub(super) service: u64,
+}
+
 /// Response times of one kind of access.
+#[derive(Default)]
 pub(super) struct Times {
-    histogram: Histogram<u64>,
+    tally: Tally,
     batches: Batches,
     bytes: u64,
     service_ns: u128,
@@ -23,24 +29,13 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub(super) fn new() -> Self {
-        Self {
-            histogram: histogram(),
-            batches: Batches::default(),
-            bytes: 0,
-            service_ns: 0,
-            max_ns: 0,
-        }
-    }
-
-    /// Adds an access with its response time in nanoseconds.
-    fn add(&mut self, played: &Played, response: u64) {
-        // The histogram resizes itself and accepts every value of 63 bits.
-        let _ = self.histogram.record(response);
-        self.batches.push(response as f64);
-        self.bytes += played.access.len;
-        self.service_ns += u128::from(played.completed.since(played.submitted).0);
-        self.max_ns = self.max_ns.max(response);
+    #[inline]
+    fn add(&mut self, took: Took) {
+        self.tally.add(took.response);
+        self.batches.push(took.response as f64);
+        self.bytes += took.bytes;
+        self.service_ns += u128::from(took.service);
+        self.max_ns = self.max_ns.max(took.response);
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -48,8 +43,8 @@ impl Times {
     }
 
     pub(super) fn side(&self) -> Option<Side> {
-        let count = self.batches.count();
-        let at = |quantile| self.quantile(quantile);
+        let (count, histogram) = (self.batches.count(), self.tally.histogram());
+        let at = |quantile| self.quantile(&histogram, quantile);
         Some(Side {
             count,
             bytes: self.bytes,
@@ -62,18 +57,16 @@ impl Times {
             max_ns: self.max_ns,
         })
     }
-}
 
-impl Times {
     /// The quantile in nanoseconds. The histogram returns the upper end of a step, which may exceed the maximum.
-    fn quantile(&self, share: f64) -> u64 {
-        self.histogram.value_at_quantile(share).min(self.max_ns)
+    fn quantile(&self, histogram: &Histogram<u64>, share: f64) -> u64 {
+        histogram.value_at_quantile(share).min(self.max_ns)
     }
 
     /// The distribution: every 5 % of the accesses, then the tail in three steps per decade as long as a step holds an
     /// access.
     pub(super) fn distribution(&self) -> Vec<Quantile> {
-        let count = self.batches.count();
+        let (count, histogram) = (self.batches.count(), self.tally.histogram());
         let body = (0..19).map(|i| f64::from(i) / 20.0);
         let tail = (1..=TAIL_DECADES).flat_map(|decade| {
             let share = 10_f64.powi(-decade);
@@ -85,22 +78,14 @@ impl Times {
         shares
             .map(|share| Quantile {
                 share,
-                ns: self.quantile(share),
+                ns: self.quantile(&histogram, share),
             })
             .collect()
     }
 }
 
-/// Creates a histogram that grows as needed.
-#[allow(
-    clippy::expect_used,
-    reason = "it fails for more than five digits only"
-)]
-fn histogram() -> Histogram<u64> {
-    Histogram::new(DIGITS).expect("three digits are allowed")
-}
-
 /// Response times by kind of access.
+#[derive(Default)]
 pub(super) struct Kinds {
     pub(super) reads: Times,
     pub(super) writes: Times,
@@ -114,49 +99,33 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    pub(super) fn new() -> Self {
-        Self {
-            reads: Times::new(),
-            writes: Times::new(),
-            both: Batches::default(),
-            flushes: Times::new(),
-            trims: Times::new(),
-            zone_resets: Times::new(),
-            zone_finishes: Times::new(),
-        }
-    }
-
-    /// Adds an access with its response time in nanoseconds.
+    /// Adds an access.
     #[inline]
-    pub(super) fn add(&mut self, played: &Played, response: u64) {
-        let times = match played.access.op {
+    pub(super) fn add(&mut self, op: Op, took: Took) {
+        let times = match op {
             Op::Read => &mut self.reads,
             Op::Write | Op::Append => &mut self.writes,
-            _ => return self.add_other(played, response),
+            _ => return self.of_other(op).add(took),
         };
-        times.add(played, response);
-        self.both.push(response as f64);
+        times.add(took);
+        self.both.push(took.response as f64);
     }
 
-    /// Adds an access that is neither a read nor a write.
-    fn add_other(&mut self, played: &Played, response: u64) {
-        let times = match played.access.op {
+    /// The times of an operation that is neither a read nor a write.
+    fn of_other(&mut self, op: Op) -> &mut Times {
+        match op {
             Op::Trim => &mut self.trims,
             Op::Zone(ZoneAction::Reset) => &mut self.zone_resets,
             Op::Zone(_) => &mut self.zone_finishes,
             _ => &mut self.flushes,
-        };
-        times.add(played, response);
+        }
     }
 
     /// Returns the figures of reads and writes together.
     pub(super) fn all(&self) -> Times {
         let (reads, writes) = (&self.reads, &self.writes);
-        let mut histogram = reads.histogram.clone();
-        // Both resize themselves, so that every value fits.
-        let _ = histogram.add(&writes.histogram);
         Times {
-            histogram,
+            tally: reads.tally.joined(&writes.tally),
             batches: self.both.clone(),
             bytes: reads.bytes + writes.bytes,
             service_ns: reads.service_ns + writes.service_ns,
