@@ -4,6 +4,9 @@
 //! function of its input. A resource that serves in order generates events in order of time; they can be pushed into a
 //! lane of their own, which needs no sorting. Nothing is allocated once the heap and the lanes have reached their working
 //! size.
+//!
+//! The first event of a lane lies beside its queue: a lane that holds one event at a time, such as that of a link, moves none
+//! through the queue.
 
 use crate::Time;
 use std::cmp::Ordering;
@@ -15,6 +18,8 @@ pub const LANES: usize = 8;
 const HEAP: usize = LANES;
 /// Low bits of a sequence number that hold the place (lane or heap) of the event.
 const PLACE_BITS: u32 = 4;
+/// The places that these bits can tell, so that an index made of them needs no check.
+const PLACES: usize = 1 << PLACE_BITS;
 /// The key of an empty place: later than any event.
 const NEVER: u128 = u128::MAX;
 
@@ -29,8 +34,13 @@ struct Entry<E> {
 impl<E> Entry<E> {
     #[inline]
     fn key(&self) -> u128 {
-        (u128::from(self.at.0) << 64) | u128::from(self.sequence)
+        key_of(self.at, self.sequence)
     }
+}
+
+#[inline]
+fn key_of(at: Time, sequence: u64) -> u128 {
+    (u128::from(at.0) << 64) | u128::from(sequence)
 }
 
 impl<E> PartialEq for Entry<E> {
@@ -51,13 +61,33 @@ impl<E> Ord for Entry<E> {
     }
 }
 
+/// Events in order of time. The key of the first one is in [`EventQueue::first`].
+#[derive(Clone, Debug)]
+struct Lane<E> {
+    first: Option<E>,
+    /// Those behind the first.
+    rest: VecDeque<Entry<E>>,
+    /// The time of the last one.
+    last: Time,
+}
+
+impl<E> Default for Lane<E> {
+    fn default() -> Self {
+        Self {
+            first: None,
+            rest: VecDeque::new(),
+            last: Time::ZERO,
+        }
+    }
+}
+
 /// A queue of events, ordered by (time, insertion).
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Entry<E>>,
-    lanes: [VecDeque<Entry<E>>; LANES],
+    lanes: [Lane<E>; LANES],
     /// The key of the first event of each lane and of the heap; [`NEVER`] if empty.
-    first: [u128; LANES + 1],
+    first: [u128; PLACES],
     /// Bit set of the places that hold an event.
     used: u32,
     /// The smallest of the first keys: that of the next event. Its low bits hold the place.
@@ -69,8 +99,8 @@ impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
             heap: BinaryHeap::new(),
-            lanes: std::array::from_fn(|_| VecDeque::new()),
-            first: [NEVER; LANES + 1],
+            lanes: std::array::from_fn(|_| Lane::default()),
+            first: [NEVER; PLACES],
             used: 0,
             next: NEVER,
             sequence: 0,
@@ -79,27 +109,32 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E> EventQueue<E> {
-    /// Numbers an event for `place`, and updates the first keys.
+    /// Returns the sequence number of a new event in a place.
     #[inline]
-    fn entry(&mut self, place: usize, at: Time, event: E) -> Entry<E> {
+    fn number(&mut self, place: usize) -> u64 {
         self.sequence += 1;
-        let sequence = self.sequence << PLACE_BITS | place as u64;
-        let entry = Entry {
-            at,
-            sequence,
-            event,
-        };
-        let key = entry.key();
-        self.first[place] = self.first[place].min(key);
+        self.sequence << PLACE_BITS | place as u64
+    }
+
+    /// Updates the first keys for a new event.
+    #[inline]
+    fn note(&mut self, place: usize, key: u128) {
+        let first = &mut self.first[place % PLACES];
+        *first = key.min(*first);
         self.used |= 1 << place;
         self.next = self.next.min(key);
-        entry
     }
 
     /// Adds an event. O(log n).
     #[inline]
     pub fn push(&mut self, at: Time, event: E) {
-        let entry = self.entry(HEAP, at, event);
+        let sequence = self.number(HEAP);
+        let entry = Entry {
+            at,
+            sequence,
+            event,
+        };
+        self.note(HEAP, entry.key());
         self.heap.push(entry);
     }
 
@@ -107,26 +142,26 @@ impl<E> EventQueue<E> {
     /// lane that does not exist, is handled like [`EventQueue::push`].
     #[inline]
     pub fn push_in_order(&mut self, lane: usize, at: Time, event: E) {
+        let sequence = self.sequence + 1;
         let Some(queue) = self.lanes.get_mut(lane) else {
             return self.push(at, event);
         };
-        match queue.back() {
-            Some(last) if last.at <= at => {
-                // It leaves after the last one of its lane, so that no first key changes.
-                self.sequence += 1;
-                let sequence = self.sequence << PLACE_BITS | lane as u64;
-                queue.push_back(Entry {
-                    at,
-                    sequence,
-                    event,
-                });
-            }
-            None => {
-                let entry = self.entry(lane, at, event);
-                self.lanes[lane].push_back(entry);
-            }
-            Some(_) => self.push(at, event),
+        let sequence = sequence << PLACE_BITS | lane as u64;
+        if queue.first.is_none() {
+            queue.first = Some(event);
+            self.note(lane, key_of(at, sequence));
+        } else if queue.last <= at {
+            // It leaves after the last one of its lane, so that no first key changes.
+            queue.rest.push_back(Entry {
+                at,
+                sequence,
+                event,
+            });
+        } else {
+            return self.push(at, event);
         }
+        self.lanes[lane % LANES].last = at;
+        self.sequence += 1;
     }
 
     /// Returns the time of the next event.
@@ -147,16 +182,25 @@ impl<E> EventQueue<E> {
         if (self.next >> 64) as u64 > until.0 {
             return None;
         }
-        let place = self.next as usize & ((1 << PLACE_BITS) - 1);
-        let (taken, first) = match self.lanes.get_mut(place) {
-            Some(lane) => (lane.pop_front(), lane.front()),
-            None => (self.heap.pop(), self.heap.peek()),
+        let at = Time((self.next >> 64) as u64);
+        let place = self.next as usize % PLACES;
+        let (event, key) = match self.lanes.get_mut(place) {
+            Some(lane) => match lane.rest.pop_front() {
+                Some(next) => {
+                    let key = next.key();
+                    (lane.first.replace(next.event), key)
+                }
+                None => (lane.first.take(), NEVER),
+            },
+            None => {
+                let event = self.heap.pop().map(|entry| entry.event);
+                (event, self.heap.peek().map_or(NEVER, Entry::key))
+            }
         };
-        let key = first.map_or(NEVER, Entry::key);
-        *self.first.get_mut(place)? = key;
+        self.first[place] = key;
         self.used ^= u32::from(key == NEVER) << place;
         self.next = self.least();
-        taken.map(|entry| (entry.at, entry.event))
+        event.map(|event| (at, event))
     }
 
     /// Returns the smallest of the first keys.
@@ -165,7 +209,7 @@ impl<E> EventQueue<E> {
         let (mut least, mut used) = (NEVER, self.used);
         while used != 0 {
             let place = used.trailing_zeros() as usize;
-            least = least.min(self.first[place]);
+            least = least.min(self.first[place % PLACES]);
             used &= used - 1;
         }
         least
@@ -173,7 +217,8 @@ impl<E> EventQueue<E> {
 
     /// Returns the number of events in the queue.
     pub fn len(&self) -> usize {
-        self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()
+        let of_lane = |lane: &Lane<E>| usize::from(lane.first.is_some()) + lane.rest.len();
+        self.heap.len() + self.lanes.iter().map(of_lane).sum::<usize>()
     }
 
     /// Returns true if the queue is empty.
@@ -184,8 +229,11 @@ impl<E> EventQueue<E> {
     /// Removes all events, as a power cut does.
     pub fn clear(&mut self) {
         self.heap.clear();
-        self.lanes.iter_mut().for_each(VecDeque::clear);
-        self.first = [NEVER; LANES + 1];
+        for lane in &mut self.lanes {
+            lane.first = None;
+            lane.rest.clear();
+        }
+        self.first = [NEVER; PLACES];
         (self.used, self.next) = (0, NEVER);
     }
 }

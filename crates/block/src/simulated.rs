@@ -4,7 +4,7 @@
 //! request completes, with everything that completes at that instant, and no later than `until`. Requests in flight at
 //! [`Time::END`] fail.
 
-use crate::{Busy, Completion, Device, IoErrorKind, Request};
+use crate::{Completion, Device, IoErrorKind, Request};
 use fathom_base::{Dur, EventQueue, Time};
 use std::ops::{Deref, DerefMut};
 
@@ -198,30 +198,26 @@ fn end_if_over<M: Simulated>(model: &mut M, until: Time) {
     }
 }
 
-/// The first part of [`Device::submit`] of a model: returns the request if the queue is full, otherwise the error with
-/// which it completes at once, if any.
+/// The first part of [`Device::submit`] of a model. Returns `None` if the queue is full, in which uncollected completions
+/// still occupy a place.
 ///
 /// # Errors
-/// Returns [`Busy`] if the queue is full. Uncollected completions still occupy the queue.
+/// Returns the error with which the request completes at once.
 #[inline]
-pub fn admit<M: Simulated>(
-    model: &mut M,
-    request: Request,
-) -> Result<(Request, Option<IoErrorKind>), Busy> {
+pub fn admit<M: Simulated>(model: &mut M, request: &Request) -> Option<Result<(), IoErrorKind>> {
     let depth = model.info().queue_depth as usize;
     let progress = model.progress();
     if progress.in_flight + progress.finished.len() >= depth {
-        return Err(Busy(request));
+        return None;
     }
     progress.in_flight += 1;
     let is_over = progress.now >= Time::END;
     let data = request.data.as_ref().filter(|_| request.op.is_write());
-    let refused = match model.info().check(&request) {
-        Err(error) => Some(error.kind),
-        Ok(()) if is_over => Some(IoErrorKind::EndOfTime),
-        Ok(()) => data
-            .is_some_and(|data| data.len() as u64 != request.len)
-            .then_some(IoErrorKind::Misaligned),
-    };
-    Ok((request, refused))
+    let is_short = data.is_some_and(|data| data.len() as u64 != request.len);
+    Some(match model.info().check(request) {
+        Err(error) => Err(error.kind),
+        Ok(()) if is_over => Err(IoErrorKind::EndOfTime),
+        Ok(()) if is_short => Err(IoErrorKind::Misaligned),
+        Ok(()) => Ok(()),
+    })
 }

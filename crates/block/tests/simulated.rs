@@ -39,10 +39,12 @@ impl Device for Model {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (request, refused) = simulated::admit(self, request)?;
+        let Some(admitted) = simulated::admit(self, &request) else {
+            return Err(Busy(request));
+        };
         let id = request.id.0;
         self.active.push(request);
-        match refused {
+        match admitted.err() {
             Some(kind) => self.finish(self.active.len() - 1, Err(kind)),
             None if id > 0 => self.events.push(self.progress.now + Dur(id), id),
             None => {}

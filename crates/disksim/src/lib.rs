@@ -301,7 +301,9 @@ impl Device for MsSsd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (request, refused) = simulated::admit(self, request)?;
+        let Some(admitted) = simulated::admit(self, &request) else {
+            return Err(Busy(request));
+        };
         if self.progress.now.since(self.epoch).0 > ANEW_MS * NS_PER_MS {
             self.begin_anew();
         }
@@ -310,7 +312,7 @@ impl Device for MsSsd {
             self.progress.now,
             u64::from(self.shape.page_bytes),
         );
-        match refused {
+        match admitted.err() {
             None if request.op != Op::Flush => {
                 self.millis = self.millis.max(self.millis_of(self.progress.now));
                 if request.op == Op::Write {

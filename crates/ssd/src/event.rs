@@ -31,8 +31,8 @@ pub(crate) enum Event {
     Sensed(u32),
     /// A flash operation is done.
     OpDone(End, u32),
-    /// The plain program of a station is done.
-    Programmed(u32),
+    /// The plain operation of a station is done.
+    Plain(End, u32),
     /// A part of the mapping table has come from host memory.
     Fetched(u32),
     /// A request is complete.
@@ -78,8 +78,8 @@ impl simulated::Event for Event {
             Event::Complete(_) => 2,
             Event::Sensed(_) => 3,
             Event::OpDone(End::Read, _) => 4,
-            Event::OpDone(End::Program, _) | Event::Programmed(_) => 5,
-            Event::OpDone(End::Copy, _) => 6,
+            Event::OpDone(End::Program, _) | Event::Plain(End::Program, _) => 5,
+            Event::OpDone(End::Copy, _) | Event::Plain(End::Copy, _) => 6,
             Event::OpDone(End::Erase, _) => 7,
             _ => SORTED,
         }

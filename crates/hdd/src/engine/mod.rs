@@ -285,7 +285,9 @@ impl Device for Hdd {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (request, refused) = simulated::admit(self, request)?;
+        let Some(admitted) = simulated::admit(self, &request) else {
+            return Err(Busy(request));
+        };
         self.sequence += 1;
         let wanted = request.offset / SECTOR_BYTES;
         let id = self.active.insert(Active {
@@ -297,7 +299,7 @@ impl Device for Hdd {
             arrived: 0,
             ready: 0,
         });
-        match refused {
+        match admitted.err() {
             Some(kind) => self.complete(id, Err(kind)),
             None => {
                 let at = self.link.command(self.clock.now);

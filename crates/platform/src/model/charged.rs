@@ -216,17 +216,19 @@ impl<D: Subject> Device for Charged<D> {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (request, refused) = simulated::admit(self, request)?;
+        let Some(admitted) = simulated::admit(self, &request) else {
+            return Err(Busy(request));
+        };
         let Request {
             op, offset, len, ..
         } = request;
-        let pieces = match refused {
-            None => self.drives.layout().count(op, offset, len),
-            Some(_) => 0,
+        let pieces = match admitted {
+            Ok(()) => self.drives.layout().count(op, offset, len),
+            Err(_) => 0,
         };
         let ticket = Ticket::new(request, pieces, self.now());
         let id = self.tickets.insert(ticket);
-        match refused {
+        match admitted.err() {
             Some(kind) => {
                 if let Some(ticket) = self.tickets.get_mut(id) {
                     ticket.result = Err(kind);

@@ -1,13 +1,13 @@
 //! A request in flight, and a piece of a write that has crossed the link.
 
 use crate::buffer::lines::Piece;
-use crate::nand::job::Place;
 use fathom_base::{SECTOR_BYTES, Time};
-use fathom_block::Request;
+use fathom_block::{Op, Request};
 
 /// A request in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Active {
+    /// Its data is that of a write, or what a read will return.
     pub(super) request: Request,
     /// The offset that was asked for. That of the request is the place of an append.
     pub(super) asked: u64,
@@ -15,19 +15,48 @@ pub(super) struct Active {
     /// Parts still to come: flash operations of a read, programs of an unbuffered write.
     pub(super) pending: u32,
     /// Sectors of a write that have crossed the link.
-    pub(super) arrived: u64,
+    pub(super) arrived: u32,
     /// The piece on the link: its sectors, and the sectors of room reserved for it.
     pub(super) piece: (u32, u32),
     /// Set for a write with a part that can no longer be placed; it fails when nothing of it is in progress.
     pub(super) failed: bool,
     /// End of the last transfer of a read.
     pub(super) last_transfer: Time,
-    pub(super) data: Option<Box<[u8]>>,
-    /// The unit of the mapping table that was read last for an unbuffered write.
-    pub(super) map_read: Option<Place>,
 }
 
+// It is made for every request. A larger one is copied by a call.
+const _: () = assert!(size_of::<Active>() <= 128);
+
 impl Active {
+    /// Makes the state of a request that comes now; `asked` is the offset that was asked for.
+    #[inline]
+    pub(super) fn new(request: Request, asked: u64, now: Time) -> Self {
+        Self {
+            request,
+            asked,
+            submitted: now,
+            pending: 0,
+            arrived: 0,
+            piece: (0, 0),
+            failed: false,
+            last_transfer: now,
+        }
+    }
+
+    /// Takes the bytes that a read returns.
+    #[inline]
+    pub(super) fn take_read(&mut self) -> Option<Box<[u8]>> {
+        match self.request.op {
+            Op::Read => self.request.data.take(),
+            _ => None,
+        }
+    }
+
+    /// Returns true if all of a write has crossed the link.
+    pub(super) fn has_arrived(&self) -> bool {
+        u64::from(self.arrived) == self.sectors().1
+    }
+
     /// Returns the first sector and the number of sectors.
     pub(super) fn sectors(&self) -> (u64, u64) {
         let Request { offset, len, .. } = self.request;

@@ -81,9 +81,9 @@ impl Ssd {
         self.end_program(program.releases, program.request);
     }
 
-    /// Handles the end of a plain program.
+    /// Handles the end of a plain program or copy.
     #[inline]
-    pub(super) fn plain_programmed(&mut self, station: u32) {
+    pub(super) fn plain_done(&mut self, station: u32) {
         if let Some(plain) = self.flash.plain_done(station, &mut self.clock) {
             self.end_program(plain.releases, plain.request);
         }

@@ -44,10 +44,12 @@ pub(super) struct HostSide {
     queues: Option<Box<Queues>>,
     /// True if an event will fetch the next command.
     will_fetch: bool,
+    /// By request, the unit of the mapping table that was read last for an unbuffered write, where the table is in flash.
+    map_reads: Option<Vec<Option<Place>>>,
 }
 
 impl HostSide {
-    pub(super) fn new(spec: &Spec, rng: Rng) -> Self {
+    pub(super) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
         Self {
             link: Link::new(&spec.host, spec.noise.command_percent, rng),
             active: Slab::default(),
@@ -62,6 +64,7 @@ impl HostSide {
             host_memory_latency: spec.mapping.host_memory_latency,
             queues: Queues::new(&spec.host),
             will_fetch: false,
+            map_reads: (g.map_units > 0).then(Vec::new),
         }
     }
 
@@ -71,19 +74,17 @@ impl HostSide {
 
     /// Adds a request, which was asked for at offset `asked`. Returns its index.
     #[inline]
-    pub(super) fn accept(&mut self, request: Request, asked: u64, now: Time) -> u32 {
-        self.active.insert(Active {
-            request,
-            asked,
-            submitted: now,
-            pending: 0,
-            arrived: 0,
-            piece: (0, 0),
-            failed: false,
-            last_transfer: now,
-            data: None,
-            map_read: None,
-        })
+    pub(super) fn accept(&mut self, mut request: Request, asked: u64, now: Time) -> u32 {
+        if request.op == Op::Read {
+            request.data = None;
+        }
+        let id = self.active.insert(Active::new(request, asked, now));
+        if let Some(reads) = &mut self.map_reads {
+            let rooms = reads.len().max(id as usize + 1);
+            reads.resize(rooms, None);
+            reads[id as usize] = None;
+        }
+        id
     }
 
     /// Hands a command to the controller, or to one of several queues. Returns true if it is processed at once, in which
@@ -208,7 +209,7 @@ impl HostSide {
     /// Stores the bytes that a read will return.
     pub(super) fn keep_data(&mut self, id: u32, bytes: Box<[u8]>) {
         if let Some(active) = self.active.get_mut(id) {
-            active.data = Some(bytes);
+            active.request.data = Some(bytes);
         }
     }
 
@@ -229,7 +230,7 @@ impl HostSide {
     /// Returns the unit of the mapping table that was read last for an unbuffered write, for update.
     #[inline]
     pub(super) fn map_read(&mut self, id: u32) -> Option<&mut Option<Place>> {
-        self.active.get_mut(id).map(|active| &mut active.map_read)
+        self.map_reads.as_mut()?.get_mut(id as usize)
     }
 
     /// Queues a write for the link. Returns true if it is first.
@@ -252,13 +253,14 @@ impl HostSide {
         let &id = self.incoming.front()?;
         let active = self.active.get(id)?;
         let (begin, length) = active.sectors();
-        let (cline, first) = g.line_of_sector(begin + active.arrived);
+        let arrived = u64::from(active.arrived);
+        let (cline, first) = g.line_of_sector(begin + arrived);
         let of_page = u64::from(g.sectors_per_cpage);
         let of_cut = match cut {
             Cut::Page => of_page,
-            Cut::Command => of_page - active.arrived % of_page,
+            Cut::Command => of_page - arrived % of_page,
         };
-        let sectors = (length - active.arrived)
+        let sectors = (length - arrived)
             .min(of_page - u64::from(first))
             .min(of_cut)
             .min(most) as u32;
@@ -288,10 +290,10 @@ impl HostSide {
     pub(super) fn arrived(&mut self, id: u32, g: &Geometry) -> Option<Arrival> {
         let active = self.active.get_mut(id)?;
         let ((begin, length), (sectors, reserved)) = (active.sectors(), active.piece);
-        let sector = begin + active.arrived;
-        let at = (active.arrived * SECTOR_BYTES) as usize;
+        let sector = begin + u64::from(active.arrived);
+        let at = active.arrived as usize * SECTOR_BYTES as usize;
         if !active.failed {
-            active.arrived += u64::from(sectors);
+            active.arrived += sectors;
             self.sectors_written += u64::from(sectors);
         }
         let (cline, first) = g.line_of_sector(sector);
@@ -306,7 +308,7 @@ impl HostSide {
             sector,
             at,
             length,
-            is_last: active.arrived == length,
+            is_last: u64::from(active.arrived) == length,
             fua: active.request.tag.fua,
             failed: active.failed,
         })
@@ -318,7 +320,7 @@ impl HostSide {
     pub(super) fn part_written(&mut self, id: u32) -> Option<bool> {
         let active = self.active.get_mut(id)?;
         active.pending -= 1;
-        Some(!active.failed && active.pending == 0 && active.arrived == active.sectors().1)
+        Some(!active.failed && active.pending == 0 && active.has_arrived())
     }
 
     /// Returns the first byte of the zone that a request finishes, if it does.
@@ -331,7 +333,7 @@ impl HostSide {
     pub(super) fn await_programs(&mut self, id: u32, parts: u32) {
         if let Some(active) = self.active.get_mut(id) {
             active.pending += parts;
-            active.arrived = active.sectors().1;
+            active.arrived = active.sectors().1 as u32;
         }
     }
 
@@ -375,7 +377,7 @@ impl HostSide {
             let placed = std::mem::replace(&mut active.request.offset, active.asked);
             clock.complete_append(&active.request, active.submitted, result, placed);
         } else {
-            let data = active.data.take();
+            let data = active.take_read();
             clock.complete(&active.request, active.submitted, result, data);
         }
         self.active.discard(id);

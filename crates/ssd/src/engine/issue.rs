@@ -99,7 +99,7 @@ impl FlashSide {
                 FlashOp::MapFetch { at } => self.push_map_read(at, true),
                 FlashOp::MapProgram { at, owner } => self.program_map(at, owner, clock),
                 FlashOp::Copy { .. } => {
-                    index += self.copy_gathered(&ops[index..], issue.copies, clock) - 1;
+                    index += self.copy(&ops[index..], issue.copies, clock) - 1;
                 }
                 FlashOp::Erase { cblock } => self.domain(cblock).defer_erase(cblock),
                 FlashOp::Barrier { cblock } => self.domain(cblock).set_barrier(cblock),
@@ -267,6 +267,19 @@ impl FlashSide {
         } else {
             let place = Place::of(&self.g, program.at, program.units);
             self.submit(Work::Program, place, ticket, clock);
+        }
+    }
+
+    /// Issues copies at the start of `ops`, for `request`. Returns their number.
+    #[inline]
+    fn copy(&mut self, ops: &[FlashOp], request: u32, clock: &mut Clock) -> usize {
+        let plain = match request {
+            NOBODY => self.start_plain_copies(ops, clock),
+            _ => 0,
+        };
+        match plain {
+            0 => self.copy_gathered(ops, request, clock),
+            copies => copies,
         }
     }
 

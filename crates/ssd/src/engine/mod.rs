@@ -121,7 +121,7 @@ impl Ssd {
             zones: Zones::new(&info),
             info,
             clock: Clock::default(),
-            host: HostSide::new(spec, Rng::new(seed, 1)),
+            host: HostSide::new(spec, &g, Rng::new(seed, 1)),
             memory: WriteMemory::new(spec, &g),
             reads: ReadMemory::new(spec),
             ftl: AnyFtl::new(spec, &g, seed)?,
@@ -219,7 +219,7 @@ impl Ssd {
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
             Event::OpDone(_, op) => self.op_done(op),
-            Event::Programmed(station) => self.plain_programmed(station),
+            Event::Plain(_, station) => self.plain_done(station),
             Event::Fetched(ticket) => self.map_fetched(ticket),
             Event::Complete(id) => self.complete(id, Ok(())),
             Event::Idle => self.idle(),
@@ -265,11 +265,13 @@ impl Device for Ssd {
         self.clock.now
     }
 
-    fn submit(&mut self, request: Request) -> Result<(), Busy> {
-        let (mut request, refused) = simulated::admit(self, request)?;
+    fn submit(&mut self, mut request: Request) -> Result<(), Busy> {
+        let Some(admitted) = simulated::admit(self, &request) else {
+            return Err(Busy(request));
+        };
         self.background.note_request(&mut self.clock);
         let asked = request.offset;
-        let mut refused = self.refusal(request.op, refused);
+        let mut refused = self.refusal(request.op, admitted.err());
         if self.info.zoned.is_some() && refused.is_none() {
             refused = self.enter_zone(&mut request).err();
         }

@@ -160,11 +160,12 @@ pub(super) fn emit_programs(g: &Geometry, at: u32, units: u32, ops: &mut Vec<Fla
 /// Emits the copy of one unit. It is joined to the copy before it if source and target both continue within their
 /// pages.
 pub(super) fn emit_copy(g: &Geometry, from: u32, to: u32, ops: &mut Vec<FlashOp>) {
-    if let Some(FlashOp::Copy {
-        from: f,
-        to: t,
-        units,
-    }) = ops.last_mut()
+    if g.units_per_cpage > 1
+        && let Some(FlashOp::Copy {
+            from: f,
+            to: t,
+            units,
+        }) = ops.last_mut()
     {
         let page = |at: u32| g.cpage_of_unit(at).0;
         if f.0 + *units == from

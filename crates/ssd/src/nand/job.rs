@@ -92,9 +92,13 @@ impl Job {
     }
 }
 
-/// A program whose end is known when it starts. It needs no ticket: the array keeps what its owner must know at its end.
+/// A program or a copy whose end is known when it starts. It needs no ticket: the array keeps what its owner must know at its
+/// end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
+    /// True for a copy, whose data stays within its planes.
+    pub(crate) copies: bool,
+    /// Where the data is programmed; of a copy, where it is read.
     pub(crate) place: Place,
     /// Number of the page that it fills, within its block and lane.
     pub(crate) page: u32,

@@ -53,7 +53,7 @@ pub(crate) struct Nand {
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
-    /// The plain programs of each station, the one at work first. They come before the other operations that wait.
+    /// The plain programs and copies of each station, the one at work first. They come before the other operations that wait.
     plain: Vec<VecDeque<Plain>>,
     /// True if reads always find their channels free after sensing, and the time of that is known in advance: no two
     /// stations share a channel, and sensing always takes equally long.

@@ -34,13 +34,19 @@ impl Nand {
         !(overlaps || self.can_suspend() || self.heat.is_on() || self.age.matters())
     }
 
-    /// Returns true if operations other than plain programs wait for a station.
+    /// Returns true if a copy within the planes of a lane does not use the bus.
+    #[inline]
+    pub(crate) fn copies_back(&self) -> bool {
+        self.flash.copy_back
+    }
+
+    /// Returns true if operations other than plain ones wait for a station.
     #[inline]
     pub(crate) fn has_queue(&self, station: u32) -> bool {
         self.stations[station as usize].queue.head != NONE
     }
 
-    /// Hands a plain program to a station that no other operation waits for.
+    /// Hands a plain operation to a station that no other operation waits for.
     #[inline]
     pub(crate) fn submit_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
         self.plain[station as usize].push_back(plain);
@@ -49,17 +55,23 @@ impl Nand {
         }
     }
 
-    /// Starts the first plain program of a station. Its end is known now.
+    /// Starts the first plain operation of a station. Its end is known now.
     #[inline]
     pub(super) fn start_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         (at.busy, at.current) = (true, NONE);
-        let arrived = self.channels.transfer(station, plain.place, clock.now);
-        let end = arrived + self.program_time(plain.page, false);
-        clock.at(end, Event::Programmed(station));
+        let (begin, kind) = match plain.copies {
+            true => (clock.now + self.vary(self.flash.read), End::Copy),
+            false => {
+                let arrived = self.channels.transfer(station, plain.place, clock.now);
+                (arrived, End::Program)
+            }
+        };
+        let end = begin + self.program_time(plain.page, false);
+        clock.at(end, Event::Plain(kind, station));
     }
 
-    /// Ends the plain program at work on a station, and starts the next operation there. `None` if there is none.
+    /// Ends the plain operation at work on a station, and starts the next operation there. `None` if there is none.
     #[inline]
     pub(crate) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Plain> {
         let plain = self.plain[station as usize].pop_front()?;
