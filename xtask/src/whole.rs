@@ -8,7 +8,7 @@ mod process;
 
 use crate::command::{builds, cargo, program, root, succeeds};
 use crate::performance::inner_loop;
-use process::{Cost, run as run_process};
+use process::{Cost, instructions, run as run_process};
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -26,14 +26,16 @@ const PAGES: u64 = 160 << 18;
 const SMALL_PAGES: u64 = 21_216 << 8;
 
 const USAGE: &str = "\
-Usage: cargo xtask whole [--long] [--runs N] [--only TEXT] [--disksim PROGRAM PARAMETERS]
+Usage: cargo xtask whole [--long] [--runs N] [--only TEXT] [--count] [--disksim PROGRAM PARAMETERS]
   --long     30 million requests, too
   --runs N   runs of each case, 3 unless given; the table has the median
   --only     the cases whose names have TEXT
+  --count    count the instructions of 100,000 requests, too, where the drive is new (valgrind)
   --disksim  the program and the parameter file of DiskSim with its SSD extension, for the rows from a trace";
 
 /// The cases: the load of the inner loop beside it (drive and load of the example `performance`, or `-`), the workload, the
-/// options of `fathom run`, and the name of the row, divided by `|`. `OUT` stands for a directory.
+/// options of `fathom run`, and the name of the row, divided by `|`. `OUT` stands for a directory. A number behind the workload
+/// is the part of the drive that is used, in GiB.
 const CASES: &str = "
 epo fresh|writes|--precondition fresh --arrival closed:32|random writes, new drive
 -|in-order|--precondition fresh --arrival closed:32|sequential writes, new drive
@@ -44,6 +46,11 @@ tight-8 steady|all-writes|--size 21216MiB --set mapping.over_provisioning_percen
 -|writes|--precondition fresh --arrival closed:32 --sched mq-deadline|random writes, new drive, through mq-deadline
 -|writes|--precondition fresh --arrival closed:1|random writes, new drive, 1 in flight
 -|writes|--precondition fresh --arrival closed:1024|random writes, new drive, 1,024 in flight
+-|writes:14|--precondition fresh --arrival closed:32 --size 16GiB|random writes, new drive of 16 GiB
+-|writes:180|--precondition fresh --arrival closed:32 --size 192GiB|random writes, new drive of 192 GiB
+-|writes:1000|--precondition fresh --arrival closed:32 --size 1TiB|random writes, new drive of 1 TiB
+-|writes|--precondition fresh --arrival closed:32 --set flash.channels=8|random writes, new drive, 8 elements
+-|writes|--precondition fresh --arrival closed:32 --set flash.channels=128|random writes, new drive, 128 elements
 -|writes.trace|--precondition fresh --arrival closed:32|from a DiskSim trace: random writes, new drive
 -|reads.trace|--arrival closed:32|from a DiskSim trace: random reads, filled drive
 ";
@@ -68,6 +75,11 @@ impl<'a> Case<'a> {
             name: next()?,
         })
     }
+
+    /// Returns true if the drive is not written before the workload, which would take long in valgrind.
+    fn is_new(&self) -> bool {
+        self.options.contains("--precondition fresh")
+    }
 }
 
 /// What was asked for on the command line.
@@ -76,6 +88,7 @@ struct Options {
     long: bool,
     runs: Option<usize>,
     only: Option<String>,
+    count: bool,
     disksim: Option<[String; 2]>,
 }
 
@@ -88,6 +101,7 @@ impl Options {
                 "--long" => options.long = true,
                 "--runs" => options.runs = Some(args.next()?.parse().ok()?),
                 "--only" => options.only = Some(args.next()?.clone()),
+                "--count" => options.count = true,
                 "--disksim" => options.disksim = Some([args.next()?.clone(), args.next()?.clone()]),
                 _ => return None,
             }
@@ -126,35 +140,36 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
         println!("DiskSim: skipped, no --disksim PROGRAM PARAMETERS\n");
     }
     println!(
-        "| case | requests | CPU, s | of it in the kernel | whole process, million/s | inner loop, million/s | times the floor | resident, MiB |"
+        "| case | requests | CPU, s | of it in the kernel | whole process, million/s | inner loop, million/s | times the floor | instructions a request | resident, MiB |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     let runs = options.runs.unwrap_or(RUNS).max(1);
     let more = options.long.then_some(LONG);
     for requests in REQUESTS.into_iter().chain(more) {
         let least = median(runs, || Ok(command(&floor, &[&requests.to_string()])))?;
         if wanted("floor") {
+            let beside = Beside::default();
             row(
                 "floor: a loop in C that updates the tables",
                 requests,
                 least,
-                None,
-                None,
+                beside,
             );
         }
-        for case in CASES
-            .lines()
-            .filter_map(Case::of)
-            .filter(|case| wanted(case.name))
-        {
+        let cases = CASES.lines().filter_map(Case::of);
+        for case in cases.filter(|case| wanted(case.name)) {
             let cost = median(runs, || fathom(&case, requests, dir))?;
-            let inner = case
-                .inner
-                .map(|inner| inner_loop(inner, requests))
-                .transpose()?;
+            let inner = case.inner.map(|inner| inner_loop(inner, requests));
             let writes = matches!(case.workload, "writes" | "writes.trace");
-            row(case.name, requests, cost, inner, writes.then_some(least));
+            let counts = options.count && requests == REQUESTS[0] && case.is_new();
+            let counted = counts.then(|| fathom(&case, requests, dir)).transpose()?;
+            let beside = Beside {
+                inner: inner.transpose()?,
+                floor: writes.then_some(least),
+                instructions: counted.and_then(|command| instructions(&command)),
+            };
+            row(case.name, requests, cost, beside);
         }
         for (name, trace) in [
             ("random writes", "writes.trace"),
@@ -163,22 +178,34 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
             let name = format!("DiskSim with its SSD extension, same trace: {name}");
             if let Some(disksim) = options.disksim.as_ref().filter(|_| wanted(&name)) {
                 let cost = median(runs, || peer(disksim, trace, requests, dir))?;
-                row(&name, requests, cost, None, None);
+                row(&name, requests, cost, Beside::default());
             }
         }
     }
     Ok(())
 }
 
-fn row(name: &str, requests: u64, cost: Cost, inner: Option<f64>, floor: Option<Cost>) {
+/// What stands beside the cost of a case, where it was measured.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beside {
+    /// Requests a second of the inner loop.
+    inner: Option<f64>,
+    floor: Option<Cost>,
+    instructions: Option<u64>,
+}
+
+fn row(name: &str, requests: u64, cost: Cost, beside: Beside) {
     let cell = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |f| format!("{f:.2}"));
+    let times = |floor: Cost| cost.seconds() / floor.seconds();
+    let each = |count: u64| (count / requests).to_string();
     println!(
-        "| {name} | {requests} | {:.2} | {:.2} | {:.2} | {} | {} | {} |",
+        "| {name} | {requests} | {:.2} | {:.2} | {:.2} | {} | {} | {} | {} |",
         cost.seconds(),
         cost.system,
         requests as f64 / cost.seconds() / 1e6,
-        cell(inner.map(|per_second| per_second / 1e6)),
-        cell(floor.map(|floor| cost.seconds() / floor.seconds())),
+        cell(beside.inner.map(|per_second| per_second / 1e6)),
+        cell(beside.floor.map(times)),
+        beside.instructions.map_or_else(|| "-".to_owned(), each),
         cost.peak_kib >> 10,
     );
 }
@@ -231,17 +258,17 @@ fn generated(load: &str, requests: u64, dir: &Path) -> Result<PathBuf, String> {
         "reads" => ("uniform", 100),
         _ => ("uniform", 0),
     };
-    let pages = if load == "all-writes" {
-        SMALL_PAGES
-    } else {
-        PAGES
+    let pages = match load.split_once(':') {
+        Some((_, gib)) => gib.parse::<u64>().map_err(|e| e.to_string())? << 18,
+        None if load == "all-writes" => SMALL_PAGES,
+        None => PAGES,
     };
     let text = format!(
         "[generate]\ngenerator = \"{generator}\"\naccesses = {requests}\nread-percent = {reads}\n\
          range = {{ start = \"0B\", len = \"{}KiB\" }}\n",
         4 * pages
     );
-    let path = dir.join(format!("{load}.toml"));
+    let path = dir.join(format!("{}.toml", load.replace(':', "-")));
     fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(path)
 }

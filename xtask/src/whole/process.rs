@@ -47,6 +47,19 @@ pub(super) fn run(command: &mut Command) -> Result<Cost, String> {
     })
 }
 
+/// Counts the instructions of a command with valgrind; `None` if that is not installed or the command fails.
+pub(super) fn instructions(command: &Command) -> Option<u64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = text.lines().find(|line| line.contains("Collected :"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
 /// Waits for the end of a process, and returns the highest peak of its memory that was seen.
 fn watch(child: &mut Child) -> u64 {
     let path = format!("/proc/{}/status", child.id());
