@@ -31,9 +31,14 @@ const RATIO_MIN: f64 = 0.90;
 /// A job: its name, the contents of its section, and whether it writes.
 struct Case(&'static str, &'static str, bool);
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 6] = [
     Case("4k randread QD1", "rw=randread\nbs=4k\niodepth=1", false),
     Case("4k randread QD32", "rw=randread\nbs=4k\niodepth=32", false),
+    Case(
+        "4k randread QD128",
+        "rw=randread\nbs=4k\niodepth=128",
+        false,
+    ),
     Case("4k randwrite QD32", "rw=randwrite\nbs=4k\niodepth=32", true),
     Case("64k read QD8", "rw=read\nbs=64k\niodepth=8", false),
     Case(
@@ -58,6 +63,9 @@ struct Args {
     /// Directory of the target file [default: in the target directory]
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Processor of both programs; any, if not given
+    #[arg(long)]
+    cpu: Option<u32>,
     /// Only jobs with one of these in their name, which begins with `fio`
     names: Vec<String>,
     /// Passed by `cargo bench`; without it nothing is measured
@@ -118,29 +126,27 @@ fn compare(args: &Args, version: &str) -> Result<bool, String> {
 fn on(what: &str, target: &Path, args: &Args, cases: &[&Case]) -> Result<bool, String> {
     lay_out(target, args.mib)?;
     println!(
-        "\n{:<30} {:>11} {:>13} {:>7} {:>13}  at least {RATIO_MIN:.2}",
+        "\n{:<30} {:>29} {:>29} {:>7} {:>13}  at least {RATIO_MIN:.2}",
         format!("on {what}"),
-        "fio, IOPS",
-        "fathom, IOPS",
+        "fio, IOPS (range)",
+        "fathom, IOPS (range)",
         "ratio",
         "of rounds"
     );
     let mut enough = true;
     for case in cases {
         let rounds = play(case, target, args)?;
-        let fio = median(rounds.iter().map(|round| round.0));
-        let fathom = median(rounds.iter().map(|round| round.1));
-        let ratio = fathom / fio;
-        let ratios = || rounds.iter().map(|round| round.1 / round.0);
-        let (low, high) = (
-            ratios().fold(f64::INFINITY, f64::min),
-            ratios().fold(0.0, f64::max),
-        );
+        let fio = Rounds::of(rounds.iter().map(|round| round.0));
+        let fathom = Rounds::of(rounds.iter().map(|round| round.1));
+        let ratios = Rounds::of(rounds.iter().map(|round| round.1 / round.0));
+        let ratio = fathom.median / fio.median;
         let says = if ratio >= RATIO_MIN { "yes" } else { "NO" };
-        let range = format!("{low:.2} to {high:.2}");
         println!(
-            "{:<30} {fio:>11.0} {fathom:>13.0} {ratio:>7.2} {range:>13}  {says}",
-            case.0
+            "{:<30} {:>29} {:>29} {ratio:>7.2} {:>13}  {says}",
+            case.0,
+            fio.to_string(),
+            fathom.to_string(),
+            format!("{:.2} to {:.2}", ratios.low, ratios.high)
         );
         enough &= ratio >= RATIO_MIN;
     }
@@ -158,8 +164,8 @@ fn play(case: &Case, target: &Path, args: &Args) -> Result<Vec<(f64, f64)>, Stri
     );
     let jobs = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
     std::fs::write(&jobs, text).map_err(|e| e.to_string())?;
-    let fio = || fio(jobs.path());
-    let fathom = || fathom(jobs.path(), target, case.2);
+    let fio = || fio(jobs.path(), args.cpu);
+    let fathom = || fathom(jobs.path(), target, case.2, args.cpu);
     let round = |number: u32| {
         if number.is_multiple_of(2) {
             let first = fio()?;
@@ -172,15 +178,49 @@ fn play(case: &Case, target: &Path, args: &Args) -> Result<Vec<(f64, f64)>, Stri
     (0..args.rounds).map(round).collect()
 }
 
-fn fio(jobs: &Path) -> Result<f64, String> {
-    let mut command = Command::new("fio");
+/// A figure of several rounds.
+struct Rounds {
+    median: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Rounds {
+    fn of(figures: impl Iterator<Item = f64> + Clone) -> Self {
+        Self {
+            median: median(figures.clone()),
+            low: figures.clone().fold(f64::INFINITY, f64::min),
+            high: figures.fold(0.0, f64::max),
+        }
+    }
+}
+
+impl std::fmt::Display for Rounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { median, low, high } = self;
+        write!(f, "{median:.0} ({low:.0} to {high:.0})")
+    }
+}
+
+/// Returns the command of a program that runs on processor `cpu`, if one is given.
+fn on_cpu(program: &str, cpu: Option<u32>) -> Command {
+    let Some(cpu) = cpu else {
+        return Command::new(program);
+    };
+    let mut command = Command::new("taskset");
+    command.args(["-c", &cpu.to_string(), program]);
+    command
+}
+
+fn fio(jobs: &Path, cpu: Option<u32>) -> Result<f64, String> {
+    let mut command = on_cpu("fio", cpu);
     let said = json(command.arg("--output-format=json").arg(jobs))?;
     let sides = ["read", "write"].map(|side| said["jobs"][0][side]["iops"].as_f64());
     positive("fio", sides.into_iter().flatten().sum())
 }
 
-fn fathom(jobs: &Path, target: &Path, writes: bool) -> Result<f64, String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+fn fathom(jobs: &Path, target: &Path, writes: bool, cpu: Option<u32>) -> Result<f64, String> {
+    let mut command = on_cpu(env!("CARGO_BIN_EXE_fathom"), cpu);
     command.arg("run").arg(jobs).arg("--on").arg(target);
     command.args(["--sched", "none", "--json"]);
     if writes {
