@@ -20,10 +20,12 @@ mod bits;
 mod cache;
 mod collect;
 mod fill;
+mod filled;
 mod fold;
 mod group;
 mod heat;
 mod map;
+mod owners;
 mod place;
 mod recovery;
 pub(crate) mod shortcut;
@@ -39,9 +41,11 @@ use crate::nand::store::Store;
 use crate::spec::{Gc, Separation, Spec, Striping};
 use cache::Cache;
 use fathom_base::{About, Lpn, Ppn, Rng, keys};
+use filled::NOTHING;
 use group::{COPIES, Group, HOST};
 use heat::Heat;
-use map::{Map, NOTHING};
+use map::Map;
+use owners::Owners;
 use step::InStep;
 use wear::Wear;
 
@@ -60,8 +64,7 @@ pub(crate) struct PageFtl {
     /// Index of the open block that takes copies.
     copies: usize,
     map: Map,
-    /// The unit last written to each place, plus one. It is still valid there if the map agrees.
-    owner_of: Vec<u32>,
+    owners: Owners,
     blocks: Blocks,
     heat: Heat,
     /// The placement handle of the last write of each unit; empty if the drive has at most one.
@@ -94,7 +97,7 @@ impl PageFtl {
     /// Returns the unit that a place holds, if it is valid. A mapping that keeps the map in flash needs it for
     /// copies.
     pub(super) fn owner(&self, place: Ppn) -> Option<Lpn> {
-        let lpn = self.owner_of[place.index()].checked_sub(1)?;
+        let lpn = self.owners.get(place.0).checked_sub(1)?;
         (self.map.get(lpn) == place.0 + 1).then_some(Lpn(lpn))
     }
 
@@ -148,7 +151,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
                 Separation::Nothing => HOST,
                 Separation::Copies | Separation::HotCold => COPIES,
             },
-            owner_of: vec![NOTHING; g.physical_units() as usize],
+            owners: Owners::new(g),
             blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
             heat: Heat::new(if hot {
                 g.logical_units + g.map_units
@@ -270,7 +273,8 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
 
     fn state_bytes(&self) -> usize {
         let free = self.groups.iter().map(|group| group.free.capacity());
-        (self.owner_of.capacity() + free.sum::<usize>()) * 4
+        free.sum::<usize>() * 4
+            + self.owners.state_bytes()
             + self.map.state_bytes()
             + self.blocks.state_bytes()
             + self.wear.state_bytes()

@@ -74,3 +74,25 @@ impl Bits {
         self.full[word / WORD] &= !(1 << (word % WORD));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::Rng;
+
+    #[test]
+    fn bits_that_are_set_at_once_are_those_that_are_set_one_by_one() {
+        let mut rng = Rng::new(3, 0);
+        for _ in 0..200 {
+            let (mut at_once, mut one_by_one) = (Bits::new(1_000), Bits::new(1_000));
+            let from = rng.below(1_000) as usize;
+            let end = from + rng.below(1_001 - from as u64) as usize;
+            at_once.set_all(from..end);
+            assert!((from..end).all(|unit| one_by_one.set(unit as u32)));
+            assert_eq!(
+                (at_once.mapped, at_once.full, at_once.count),
+                (one_by_one.mapped, one_by_one.full, one_by_one.count)
+            );
+        }
+    }
+}

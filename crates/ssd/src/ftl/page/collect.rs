@@ -107,6 +107,7 @@ impl PageFtl {
             COLD => self.wear.take_most_worn(&mut at.free)?,
             _ => self.wear.take(&mut at.free, seldom)?,
         };
+        self.owners.open(cblock);
         let end = match &self.cache {
             Some(cache) if front == FAST => cache.units,
             _ => self.g.units_per_cblock,
@@ -303,7 +304,7 @@ impl PageFtl {
                 break;
             };
             self.map.table()[owner as usize - 1] = to + 1;
-            self.owner_of[to as usize] = owner;
+            self.owners.set(to, owner);
             self.blocks.gain(self.g.cblock_of_unit(to), group);
             emit_copy(&self.g, from, to, ops);
         }
@@ -358,7 +359,7 @@ impl PageFtl {
     ) -> usize {
         let place_of = self.map.table();
         let first = cblock * self.g.units_per_cblock;
-        let owners = &self.owner_of[first as usize..][..self.g.units_per_cblock as usize];
+        let owners = self.owners.of_block(cblock);
         if live.len() < owners.len() {
             live.resize(owners.len(), (0, 0));
         }

@@ -7,24 +7,24 @@
 //! together, so that their memory accesses overlap.
 //!
 //! The first entries of a large map go into a hash table, because each of them would touch a page of the table that the
-//! kernel has yet to provide ([`super::sparse`]).
+//! kernel has yet to provide ([`super::sparse`]). The same holds for the first writes to a drive that was filled in order:
+//! the other entries follow from a rule ([`super::filled`]).
 //!
-//! This is only for drives whose addresses select the group ([`crate::ftl::striping`]). On other drives every read
-//! needs the place itself, so the map is a plain table.
+//! Bits are only for drives whose addresses select the group ([`crate::ftl::striping`]). On other drives every read
+//! needs the place itself, so the map is a plain table until they are filled.
 //!
 //! Measured with `crates/model/examples/performance.rs` on `epo` (161 GiB), with a plain table and with this:
 //! random writes to a new drive 2.5 and 3.5 million per second, random reads 2.6 and 10.6 million
 //! ([`super::shortcut`] reads the bits).
 
 use super::bits::{Bits, WORD};
+use super::filled::{Filled, NOTHING};
 use super::sparse::Sparse;
 use prefetch_index::prefetch_index;
 
-/// Empty entry of the map and of `owner_of`. Both store numbers plus one, so that empty tables are zero pages.
-pub(super) const NOTHING: u32 = 0;
 /// Number of first writes that are entered together.
 const TOGETHER: usize = 16;
-/// Units of a map whose first entries go into a hash table: 16 MiB of entries.
+/// Units of a map that has a hash table: 16 MiB of entries.
 const LARGE: usize = 1 << 22;
 /// The hash table is given up when it has an entry for one of so many units.
 const FEW: usize = 64;
@@ -32,9 +32,11 @@ const FEW: usize = 64;
 /// The place of each unit plus one, or [`NOTHING`].
 #[derive(Clone, Debug)]
 pub(super) struct Map {
+    /// Empty as long as the entries are in `sparse`.
     place_of: Vec<u32>,
+    units: usize,
     bits: Option<Bits>,
-    /// The entries as long as they are few ([`super::sparse`]); no entry is in `place_of` then, nor deferred.
+    /// The entries as long as those that follow no rule are few; none is deferred then.
     sparse: Option<Sparse>,
     /// Deferred first writes, not yet in `place_of`: each is a unit and its place plus one.
     late: [(u32, u32); TOGETHER],
@@ -44,10 +46,15 @@ pub(super) struct Map {
 impl Map {
     /// A map of `units` units, none of them mapped.
     pub(super) fn new(units: usize, with_bits: bool) -> Self {
+        let sparse = (with_bits && units >= LARGE).then(|| Sparse::new(None));
         Self {
-            place_of: vec![NOTHING; units],
+            place_of: match sparse {
+                Some(_) => Vec::new(),
+                None => vec![NOTHING; units],
+            },
+            units,
             bits: with_bits.then(|| Bits::new(units)),
-            sparse: (with_bits && units >= LARGE).then(Sparse::new),
+            sparse,
             late: [(0, NOTHING); TOGETHER],
             late_count: 0,
         }
@@ -55,16 +62,16 @@ impl Map {
 
     /// Number of units in the map, mapped or not.
     pub(super) fn len(&self) -> usize {
-        self.place_of.len()
+        self.units
     }
 
     /// Removes all entries.
     pub(super) fn clear(&mut self) {
-        self.place_of.fill(NOTHING);
+        self.place_of = vec![NOTHING; self.units];
         self.late_count = 0;
         self.sparse = None;
         if let Some(bits) = &mut self.bits {
-            *bits = Bits::new(self.place_of.len());
+            *bits = Bits::new(self.units);
         }
     }
 
@@ -72,14 +79,22 @@ impl Map {
     #[inline]
     pub(super) fn fetch(&self, lpn: usize) {
         let Some(bits) = &self.bits else {
-            return prefetch_index(&self.place_of, lpn);
+            return self.fetch_entry(lpn);
         };
         if !bits.is_full(lpn) {
             prefetch_index(&bits.mapped, lpn / WORD);
         }
         // A write that is probably a first write does not need the place.
-        if bits.count > self.place_of.len() / 2 {
-            prefetch_index(&self.place_of, lpn);
+        if bits.count > self.units / 2 {
+            self.fetch_entry(lpn);
+        }
+    }
+
+    #[inline]
+    fn fetch_entry(&self, lpn: usize) {
+        match &self.sparse {
+            Some(sparse) => sparse.fetch(lpn as u32),
+            None => prefetch_index(&self.place_of, lpn),
         }
     }
 
@@ -108,11 +123,10 @@ impl Map {
     #[inline]
     pub(super) fn replace(&mut self, lpn: u32, place: u32) -> u32 {
         if let Some(sparse) = &mut self.sparse {
-            let old = sparse.replace(lpn, place);
-            if old == NOTHING {
-                self.note_first(lpn);
-            }
-            return old;
+            return match sparse.replace(lpn, place) {
+                NOTHING => self.note_first(lpn),
+                old => old,
+            };
         }
         if self.bits.as_mut().is_some_and(|bits| bits.set(lpn)) {
             if self.late_count == TOGETHER {
@@ -130,36 +144,48 @@ impl Map {
         std::mem::replace(&mut self.place_of[lpn as usize], place)
     }
 
-    /// Notes the first write of a unit that is in the hash table. Gives the table up where that has many.
+    /// Notes that a unit got an entry in the hash table. Gives the table up where that has many. Returns the entry that the unit
+    /// had by the rule.
     #[inline]
-    fn note_first(&mut self, lpn: u32) {
+    fn note_first(&mut self, lpn: u32) -> u32 {
         if let Some(bits) = &mut self.bits {
             bits.set(lpn);
         }
-        let len = self.sparse.as_ref().map_or(0, Sparse::len);
-        if len > self.place_of.len() / FEW {
+        let Some(sparse) = &self.sparse else {
+            return NOTHING;
+        };
+        let old = sparse.by_rule(lpn);
+        if sparse.len() > self.units / FEW {
             self.spread();
         }
+        old
     }
 
-    /// Enters what the hash table has.
+    /// Enters what the hash table and the rule have.
     #[cold]
     fn spread(&mut self) {
         if let Some(sparse) = self.sparse.take() {
-            for (lpn, place) in sparse.entries() {
-                self.place_of[lpn as usize] = place;
-            }
+            self.place_of = vec![NOTHING; self.units];
+            sparse.enter(&mut self.place_of);
         }
     }
 
-    /// Returns the entries of `units` unmapped units for the caller to fill with places plus one, and counts the
-    /// units as mapped.
-    pub(super) fn fill(&mut self, from: u32, units: u32) -> &mut [u32] {
-        self.settle();
+    /// Returns true if the entries are in the table, so that it takes memory.
+    #[cfg(test)]
+    pub(super) fn is_written(&self) -> bool {
+        self.sparse.is_none()
+    }
+
+    /// Maps the first units by a rule. No unit may be mapped.
+    pub(super) fn fill(&mut self, filled: Filled) {
         if let Some(bits) = &mut self.bits {
-            bits.set_all(from as usize..(from + units) as usize);
+            bits.set_all(0..filled.units() as usize);
         }
-        &mut self.place_of[from as usize..][..units as usize]
+        if self.units < LARGE {
+            return filled.enter(&mut self.place_of);
+        }
+        self.place_of = Vec::new();
+        self.sparse = Some(Sparse::new(Some(filled)));
     }
 
     /// Removes a unit. Returns its old entry: the place plus one, or [`NOTHING`].
@@ -181,7 +207,7 @@ impl Map {
     pub(super) fn state_bytes(&self) -> usize {
         let words = |bits: &Bits| bits.mapped.capacity() + bits.full.capacity();
         let sparse = self.sparse.as_ref().map_or(0, Sparse::state_bytes);
-        self.place_of.capacity() * 4 + sparse + self.bits.as_ref().map_or(0, words) * 8
+        self.units * 4 + sparse + self.bits.as_ref().map_or(0, words) * 8
     }
 
     #[inline]
@@ -306,28 +332,6 @@ mod tests {
             assert_eq!((map.get(5), map.holds(5)), (NOTHING, Some(false)));
             assert_eq!(map.replace(5, 9), NOTHING);
             assert_eq!((map.get(5), map.remove(5), map.get(5)), (9, 9, NOTHING));
-        }
-    }
-
-    #[test]
-    fn what_is_filled_at_once_is_what_is_entered_one_by_one() {
-        let mut rng = Rng::new(3, 0);
-        for _ in 0..200 {
-            let (mut map, mut other) = (Map::new(1_000, true), Map::new(1_000, true));
-            let from = rng.below(1_000) as u32;
-            let units = rng.below(1_001 - u64::from(from)) as u32;
-            (0..)
-                .zip(map.fill(from, units))
-                .for_each(|(i, at)| *at = i + 1);
-            for i in 0..units {
-                assert_eq!(other.replace(from + i, i + 1), NOTHING);
-            }
-            assert_eq!(map.table(), other.table());
-            let (map, other) = (map.bits.unwrap(), other.bits.unwrap());
-            assert_eq!(
-                (map.mapped, map.full, map.count),
-                (other.mapped, other.full, other.count)
-            );
         }
     }
 

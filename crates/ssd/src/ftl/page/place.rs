@@ -2,8 +2,8 @@
 //! addresses select.
 
 use super::PageFtl;
+use super::filled::NOTHING;
 use super::group::{Group, HOST, HOT, front_of_handle};
-use super::map::NOTHING;
 use crate::ftl::contract::{FlashOp, Stall, emit_programs};
 use fathom_base::{Lpn, Ppn};
 
@@ -104,7 +104,7 @@ impl PageFtl {
     #[inline]
     pub(super) fn settle(&mut self, lpn: u32, place: u32, group: u32) {
         let old = self.map.replace(lpn, place + 1);
-        self.owner_of[place as usize] = lpn + 1;
+        self.owners.set(place, lpn + 1);
         self.blocks.gain(self.g.cblock_of_unit(place), group);
         self.groups[group as usize].valid += 1;
         if old != NOTHING {

@@ -1,7 +1,7 @@
 //! Rebuilds the map of a page-mapped drive after a power cut, from the spare areas in flash; and checks the tables.
 
 use super::PageFtl;
-use super::map::NOTHING;
+use super::filled::NOTHING;
 use crate::nand::store::Store;
 use fathom_base::Ppn;
 
@@ -10,7 +10,7 @@ impl PageFtl {
     /// written.
     pub(super) fn rebuild(&mut self, store: &Store, torn: &[Ppn]) {
         self.map.clear();
-        self.owner_of.fill(NOTHING);
+        self.owners.clear();
         self.blocks.reset();
         self.heat.clear();
         self.handles.fill(0);
@@ -32,6 +32,7 @@ impl PageFtl {
             let (version, copies) = newest[cell.lpn.index()];
             if (cell.version, copies) > (version, cell.copies) {
                 newest[cell.lpn.index()] = (cell.version, cell.copies);
+                self.owners.open(cblock);
                 self.settle(cell.lpn.0, at.0, self.g.group_of_cblock(cblock));
             }
         }
@@ -68,7 +69,7 @@ impl PageFtl {
             let group = self.g.group_of_cblock(cblock);
             valid[cblock as usize] += 1;
             in_group[group as usize] += 1;
-            let owner = self.owner_of[place as usize - 1];
+            let owner = self.owners.get(place - 1);
             if owner != lpn {
                 return Err(format!("unit {lpn} is at {place}, which is {owner}'s"));
             }
@@ -81,9 +82,9 @@ impl PageFtl {
         if !self.groups.iter().map(|g| g.valid).eq(in_group) {
             return Err("a group's count of valid units differs from the map".into());
         }
-        let is_valid =
-            |&(place, owner): &(u32, &u32)| *owner != NOTHING && self.map.get(*owner - 1) == place;
-        let owned = (1..).zip(&self.owner_of).filter(is_valid).count();
+        let is_valid = |&place: &u32| self.owner(Ppn(place)).is_some();
+        let places = 0..self.g.physical_units();
+        let owned = places.filter(is_valid).count();
         let mapped = valid.iter().map(|&v| v as usize).sum::<usize>();
         if owned != mapped {
             return Err(format!("{owned} owned places for {mapped} mapped units"));

@@ -53,6 +53,11 @@ impl Wear {
         }
     }
 
+    /// Returns true if no block was erased or retired.
+    pub(super) fn is_new(&self) -> bool {
+        self.counts.iter().all(|&count| count == 0)
+    }
+
     /// Counts an erase of a block.
     pub(super) fn erased(&mut self, cblock: u32, group: u32) {
         if let Some(count) = self.counts.get_mut(cblock as usize) {
