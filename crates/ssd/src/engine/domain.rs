@@ -166,14 +166,17 @@ impl Numbers {
         number
     }
 
+    /// Marks a program as done. Returns true if all before it are.
     #[inline]
-    fn complete(&mut self, number: u64) {
+    fn complete(&mut self, number: u64) -> bool {
+        let is_first = number == self.first_undone();
         let place = number - self.base;
         self.done[(place / 64) as usize] |= 1 << (place % 64);
         while self.done.front() == Some(&u64::MAX) {
             self.done.pop_front();
             self.base += 64;
         }
+        is_first
     }
 
     #[inline]
@@ -214,10 +217,10 @@ impl Domain {
         !self.barriers.is_empty()
     }
 
-    /// Marks a program as done.
+    /// Marks a program as done. Returns true if the wait of a deferred operation may be over.
     #[inline]
-    pub(super) fn complete(&mut self, number: u64) {
-        self.programs.complete(number);
+    pub(super) fn complete(&mut self, number: u64) -> bool {
+        self.programs.complete(number) && !self.deferred.is_empty()
     }
 
     /// Queues an erase behind all programs issued so far.

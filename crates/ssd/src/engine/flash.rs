@@ -199,8 +199,9 @@ impl FlashSide {
             self.nand.age.programmed(cblock, clock.now);
         }
         let domain = self.domains.of_unit(&self.g, program.at);
-        self.domains[domain].complete(program.number);
-        self.release_deferred(domain, clock);
+        if self.domains[domain].complete(program.number) {
+            self.release_deferred(domain, clock);
+        }
         if program.releases != NO_BATCH {
             let station = self.station_of_unit(program.at);
             self.draining.end(station, program.releases);
@@ -208,7 +209,6 @@ impl FlashSide {
     }
 
     /// Starts the deferred operations of a domain whose wait is over.
-    #[inline]
     pub(super) fn release_deferred(&mut self, domain: usize, clock: &mut Clock) {
         while let Some(waiting) = self.domains[domain].release() {
             match waiting {

@@ -149,8 +149,9 @@ impl FlashSide {
         self.counts.ops += 1;
         self.counts.sectors_programmed += u64::from(plain.place.sectors);
         let domain = plain.domain as usize;
-        self.domains[domain].complete(plain.number);
-        self.release_deferred(domain, clock);
+        if self.domains[domain].complete(plain.number) {
+            self.release_deferred(domain, clock);
+        }
         if plain.releases != NO_BATCH {
             self.draining.end(station, plain.releases);
         }
