@@ -15,7 +15,7 @@ const LAYOUT: Layout = Layout {
     required binary phase (STRING);
     required int64 ns (INTEGER(64, false));
 }",
-    rising: &[],
+    deltas: &[],
 };
 
 /// A phase of a traced read.

@@ -37,7 +37,7 @@ const LAYOUT: Layout = Layout {
     required int64 ns (INTEGER(64, false));
     required int64 at_ns (INTEGER(64, false));
 }",
-    rising: &[],
+    deltas: &[],
 };
 
 pub(super) fn encode(record: &Record) -> Result<Vec<u8>, String> {

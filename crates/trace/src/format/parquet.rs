@@ -31,7 +31,7 @@ const LAYOUT: Layout = Layout {
     required int64 len (INTEGER(64, false));
     required int32 disk (INTEGER(32, false));
 }",
-    rising: &["at_ns"],
+    deltas: &["at_ns"],
 };
 /// The layout of accesses with processes.
 const WITH_PROCESS: Layout = Layout {

@@ -30,8 +30,9 @@ pub struct Layout {
     pub version: u32,
     /// Its columns, as a Parquet message type of required `int32`, `int64` and `binary` fields.
     pub message: &'static str,
-    /// Columns of numbers that increase from row to row; they are stored as differences.
-    pub rising: &'static [&'static str],
+    /// Columns of numbers that are stored as differences from row to row: those that increase, and those with few equal
+    /// values, for which a dictionary is only made to be given up.
+    pub deltas: &'static [&'static str],
 }
 
 /// The values of a column.
@@ -43,6 +44,8 @@ pub enum Column {
     Int(Vec<i32>),
     /// Strings.
     Text(Vec<Text>),
+    /// Strings of which few are distinct: the distinct ones, and the index of each row's. Only for writing.
+    Name(Vec<Text>, Vec<u32>),
 }
 
 impl Column {
@@ -61,16 +64,18 @@ impl Column {
         values: impl Iterator<Item = T>,
         name: impl Fn(T) -> String,
     ) -> Self {
-        let mut known: Vec<(T, Text)> = Vec::new();
-        let mut text = |value: T| {
-            if let Some((_, text)) = known.iter().find(|(known, _)| *known == value) {
-                return text.clone();
-            }
-            let text = Text::from(name(value).into_bytes());
-            known.push((value, text.clone()));
-            text
+        let (mut known, mut names) = (Vec::new(), Vec::new());
+        let index = |value: T| {
+            let found = known.iter().position(|known| *known == value);
+            let index = found.unwrap_or_else(|| {
+                known.push(value);
+                names.push(Text::from(name(value).into_bytes()));
+                known.len() - 1
+            });
+            index as u32
         };
-        Self::Text(values.map(&mut text).collect())
+        let rows = values.map(index).collect();
+        Self::Name(names, rows)
     }
 
     fn memory_bytes(&self) -> usize {
@@ -78,6 +83,7 @@ impl Column {
             Self::Long(values) => values.capacity() * size_of::<i64>(),
             Self::Int(values) => values.capacity() * size_of::<i32>(),
             Self::Text(values) => values.capacity() * size_of::<Text>(),
+            Self::Name(_, rows) => rows.capacity() * size_of::<u32>(),
         }
     }
 
@@ -86,6 +92,7 @@ impl Column {
             Self::Long(values) => values.len(),
             Self::Int(values) => values.len(),
             Self::Text(values) => values.len(),
+            Self::Name(_, rows) => rows.len(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writing of a table, one row group at a time.
 
-use super::{Column, GUARD, KEY_GROUPS, Layout, MAGIC, TableError};
-use parquet::basic::{Compression, Encoding};
+use super::{Column, GUARD, KEY_GROUPS, Layout, MAGIC, TableError, Text};
+use parquet::basic::{Compression, Encoding, Type as PhysicalType};
 use parquet::data_type::{ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -12,6 +12,9 @@ use parquet::schema::types::ColumnPath;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+/// Rows of names written at once, as many as the Parquet writer takes at once.
+const BATCH_ROWS: usize = 1 << 10;
 
 /// Writes a table. Memory is constant except for the footer (some 500 bytes per row group).
 ///
@@ -29,19 +32,27 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn new(output: W, layout: Layout) -> Result<Self, TableError> {
+        let schema = Arc::new(parse_message_type(layout.message)?);
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::SNAPPY)
             // No indexes after the row groups: the bytes inserted before the footer would make their offsets wrong.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
-        for &name in layout.rising {
+        for field in schema.get_fields() {
+            if field.get_physical_type() == PhysicalType::BYTE_ARRAY {
+                // Nobody looks for the rows of a range of names, and to compare them takes as long as to store them.
+                let column = ColumnPath::from(field.name());
+                properties =
+                    properties.set_column_statistics_enabled(column, EnabledStatistics::None);
+            }
+        }
+        for &name in layout.deltas {
             let column = ColumnPath::from(name);
             properties = properties
                 .set_column_dictionary_enabled(column.clone(), false)
                 .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
         }
-        let schema = Arc::new(parse_message_type(layout.message)?);
         let file =
             SerializedFileWriter::new(Summed::new(output), schema, Arc::new(properties.build()))?;
         Ok(Self {
@@ -62,6 +73,7 @@ impl<W: Write + Send> TableWriter<W> {
                 Column::Long(values) => write_column::<Int64Type, _>(&mut group, values)?,
                 Column::Int(values) => write_column::<Int32Type, _>(&mut group, values)?,
                 Column::Text(values) => write_column::<ByteArrayType, _>(&mut group, values)?,
+                Column::Name(names, rows) => write_names(&mut group, names, rows)?,
             }
         }
         group.close()?;
@@ -102,6 +114,30 @@ fn write_column<T: DataType, W: Write + Send>(
         return Err(ParquetError::General("no such column".into()));
     };
     column.typed::<T>().write_batch(values, None, None)?;
+    column.close()
+}
+
+/// Writes a column of names, a batch at a time: a string takes 32 bytes and the count of its owners.
+fn write_names<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    names: &[Text],
+    rows: &[u32],
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("no such column".into()));
+    };
+    let (mut batch, mut same): (Vec<Text>, &[u32]) = (Vec::new(), &[]);
+    for rows in rows.chunks(BATCH_ROWS) {
+        // Often all rows have one name.
+        if rows != same {
+            batch.clear();
+            batch.extend(rows.iter().map(|&row| names[row as usize].clone()));
+            same = rows;
+        }
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&batch, None, None)?;
+    }
     column.close()
 }
 

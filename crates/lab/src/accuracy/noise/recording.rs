@@ -17,7 +17,7 @@ const LAYOUT: Layout = Layout {
     required int64 bytes (INTEGER(64, false));
     required int64 latency_ns (INTEGER(64, false));
 }",
-    rising: &[],
+    deltas: &[],
 };
 
 /// One request of a recording.
