@@ -32,6 +32,7 @@ mod priority;
 pub mod queue;
 pub mod sched;
 mod scheduler;
+mod sorted;
 pub mod split;
 
 pub use config::{Config, SCHEDULERS};

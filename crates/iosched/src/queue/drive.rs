@@ -1,8 +1,8 @@
 //! The path to the drive: dispatch and completion.
 
-use super::{BlockQueue, Part, Place, WHOLE, pool, stats};
+use super::{BlockQueue, Parent, Part, Parts, Place, WHOLE, pool, stats};
 use crate::{Era, Merging};
-use fathom_base::Time;
+use fathom_base::{Slab, Time};
 use fathom_block::{Busy, Completion, Device, Op, Payload, Request, RequestId, Tag};
 
 impl<D: Device> BlockQueue<D> {
@@ -58,17 +58,15 @@ impl<D: Device> BlockQueue<D> {
         self.forget(&io);
         let piece = self.pieces.get_mut(io.key.0)?;
         piece.place = Place::Drive;
-        let parts = piece.parts.iter();
-        let stretches = parts.map(|part| self.parents.get(part.parent)?.bytes(part));
-        let data: Option<Vec<&[u8]>> = stretches.collect();
-        let mut payloads = piece.parts.iter().filter_map(|part| {
-            let parent = self.parents.get(part.parent)?;
-            Some(parent.request.tag.payload)
-        });
-        let first = payloads.next().unwrap_or_default();
-        let payload = match payloads.all(|other| other == first) {
-            true => first,
-            false => Payload::default(),
+        let (payload, data) = match piece.parts.only() {
+            Some(part) => {
+                let parent = self.parents.get(part.parent)?;
+                (
+                    parent.request.tag.payload,
+                    parent.bytes(part).map(Box::from),
+                )
+            }
+            None => Self::contents(&self.parents, &piece.parts),
         };
         Some(Request {
             id: RequestId(u64::from(io.key.0)),
@@ -83,8 +81,26 @@ impl<D: Device> BlockQueue<D> {
                 payload,
                 placement: io.placement,
             },
-            data: data.map(|data| data.concat().into_boxed_slice()),
+            data,
         })
+    }
+
+    /// The payload that all parts of a merged request have, if it is the same, and the data if all of them have some.
+    fn contents(parents: &Slab<Parent>, parts: &Parts) -> (Payload, Option<Box<[u8]>>) {
+        let stretches = parts
+            .iter()
+            .map(|part| parents.get(part.parent)?.bytes(part));
+        let data: Option<Vec<&[u8]>> = stretches.collect();
+        let mut payloads = parts.iter().filter_map(|part| {
+            let parent = parents.get(part.parent)?;
+            Some(parent.request.tag.payload)
+        });
+        let first = payloads.next().unwrap_or_default();
+        let payload = match payloads.all(|other| other == first) {
+            true => first,
+            false => Payload::default(),
+        };
+        (payload, data.map(|data| data.concat().into_boxed_slice()))
     }
 
     /// Handles a completion from the drive.
@@ -107,13 +123,16 @@ impl<D: Device> BlockQueue<D> {
             }
             return;
         }
-        let Some(piece) = self.pieces.remove(completion.id.0 as u32) else {
+        let slot = completion.id.0 as u32;
+        let Some(piece) = self.pieces.get_mut(slot) else {
             return;
         };
         self.pools.used[pool(piece.io.op)] -= 1;
         self.scheduler.completed(self.inner.now(), &piece.io);
+        let parts = piece.parts.take();
+        self.pieces.discard(slot);
         let mut at = 0;
-        for part in piece.parts.iter() {
+        for part in parts.iter() {
             let stretch = at..at + part.len as usize;
             at = stretch.end;
             let data = completion.data.as_ref().and_then(|data| data.get(stretch));
@@ -128,12 +147,13 @@ impl<D: Device> BlockQueue<D> {
 
     /// Completes a request after its last piece, and lets the requests enter that waited for it.
     fn finish(&mut self, slot: u32) {
-        let Some(parent) = self.parents.remove(slot) else {
+        let Some(parent) = self.parents.get_mut(slot) else {
             return;
         };
         let mut freed = std::mem::take(&mut self.freed);
         self.order.done(slot, parent.request.offset, &mut freed);
         self.ready.push(parent.finish());
+        self.parents.discard(slot);
         for slot in freed.drain(..) {
             // From here on its pieces occupy room instead.
             if let Some(parent) = self.parents.get(slot)

@@ -1,6 +1,7 @@
 //! The path into the queue: a request is split, and each piece is merged with a held request, plugged, or passed to the
 //! scheduler.
 
+use super::stats::above_multiple;
 use super::{BlockQueue, Part, Parts, Piece, Place, pool};
 use crate::{Era, Io, IoKey};
 use fathom_base::Time;
@@ -64,11 +65,18 @@ impl<D: Device> BlockQueue<D> {
             process: tag.process,
             class: priority.class,
             priority: priority.level,
-            sync: tag.sync || request.op == Op::Read || (tag.direct && era == Era::Multi),
+            sync: Self::is_awaited(era, request),
             fua: tag.fua && request.op == Op::Write,
             placement: tag.placement,
             queued,
         }
+    }
+
+    /// Returns whether somebody waits for a request.
+    #[inline]
+    fn is_awaited(era: Era, request: &Request) -> bool {
+        let tag = &request.tag;
+        tag.sync || request.op == Op::Read || (tag.direct && era == Era::Multi)
     }
 
     /// Returns whether there is room for a request that is not merged: in the pool of its direction under the
@@ -81,8 +89,8 @@ impl<D: Device> BlockQueue<D> {
         };
         let limit = match request.op {
             Op::Write | Op::Trim => {
-                let io = Self::io(self.era, &self.priorities, request, Time::ZERO);
-                self.scheduler.limit(self.pools.each, io.sync)
+                let sync = Self::is_awaited(self.era, request);
+                self.scheduler.limit(self.pools.each, sync)
             }
             _ => self.pools.each,
         };
@@ -105,27 +113,24 @@ impl<D: Device> BlockQueue<D> {
         let room = wanted
             .min(self.scheduler.room(op, offset))
             .min(self.inner.info().max_request_bytes);
-        (room - room % block).max(block)
+        (room - above_multiple(room, block)).max(block)
     }
 
     /// Merges a piece with a held request, or adds it as a new one.
     fn place(&mut self, io: Io, part: Part) {
         if let Some((held, end)) = self.partner(&io) {
-            return self.merge(&held, end, &io, part);
+            return self.merge(held, end, &io, part);
         }
+        let (op, process) = (io.op, io.process);
         let slot = self.pieces.insert(Piece {
             io,
             place: Place::Plug,
             parts: Parts::new(part),
         });
-        let io = Io {
-            key: IoKey(slot),
-            ..io
-        };
         if let Some(piece) = self.pieces.get_mut(slot) {
-            piece.io = io;
+            piece.io.key = IoKey(slot);
         }
-        self.pools.used[pool(io.op)] += 1;
-        self.add(slot, &io);
+        self.pools.used[pool(op)] += 1;
+        self.add(slot, process);
     }
 }

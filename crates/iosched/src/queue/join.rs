@@ -34,7 +34,8 @@ fn adjacent(held: &Io, new: &Io) -> Option<End> {
 
 impl<D: Device> BlockQueue<D> {
     /// Finds the held request that a new one can be merged with, and at which end.
-    pub(super) fn partner(&self, io: &Io) -> Option<(Io, End)> {
+    #[inline]
+    pub(super) fn partner(&self, io: &Io) -> Option<(IoKey, End)> {
         if !self.config.merge || io.fua {
             return None;
         }
@@ -46,12 +47,12 @@ impl<D: Device> BlockQueue<D> {
         let mut plugged = plugged
             .take(searched)
             .filter_map(|&slot| self.held(IoKey(slot)));
-        let here = plugged.find_map(|held| self.fits(&held, io, false));
+        let here = plugged.find_map(|held| self.fits(held, io, false));
         here.or_else(|| self.partner_in_scheduler(io))
     }
 
-    fn partner_in_scheduler(&self, io: &Io) -> Option<(Io, End)> {
-        let any = |key: Option<IoKey>| self.fits(&self.held(key?)?, io, true);
+    fn partner_in_scheduler(&self, io: &Io) -> Option<(IoKey, End)> {
+        let any = |key: Option<IoKey>| self.fits(self.held(key?)?, io, true);
         match self.merges.how {
             Merging::ByPlace => any(self.merges.mergeable.before(io))
                 .or_else(|| any(self.merges.mergeable.after(io))),
@@ -63,20 +64,20 @@ impl<D: Device> BlockQueue<D> {
                 // An adjacent request that does not fit ends the search (`BIO_MERGE_FAILED`).
                 let mut held = list.iter().rev().filter_map(|&key| self.held(key));
                 let held = held.find(|held| !held.fua && adjacent(held, io).is_some())?;
-                self.fits(&held, io, true)
+                self.fits(held, io, true)
             }
         }
     }
 
     /// The end at which a new request can be merged with a held one: they are adjacent and allowed to become one.
-    fn fits(&self, held: &Io, new: &Io, in_scheduler: bool) -> Option<(Io, End)> {
+    fn fits(&self, held: &Io, new: &Io, in_scheduler: bool) -> Option<(IoKey, End)> {
         let end = adjacent(held, new)?;
         let first = match end {
             End::Back => held,
             End::Front => new,
         };
         self.may_join(held, new, first, in_scheduler)
-            .then_some((*held, end))
+            .then_some((held.key, end))
     }
 
     /// Returns whether two adjacent requests may become one that begins where `first` does. The scheduler is not asked
@@ -94,10 +95,11 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// Merges a new piece with a held request.
-    pub(super) fn merge(&mut self, held: &Io, end: End, io: &Io, part: Part) {
-        let Some(piece) = self.pieces.get_mut(held.key.0) else {
+    pub(super) fn merge(&mut self, held: IoKey, end: End, io: &Io, part: Part) {
+        let Some(piece) = self.pieces.get_mut(held.0) else {
             return;
         };
+        let held = piece.io;
         let in_scheduler = piece.place == Place::Scheduler;
         match end {
             End::Back => {
@@ -109,7 +111,7 @@ impl<D: Device> BlockQueue<D> {
                 self.counts.work.front_merges += 1;
             }
         }
-        let grown = self.grow(held, io, held.offset.min(io.offset));
+        let grown = self.grow(&held, io, held.offset.min(io.offset));
         if in_scheduler {
             self.join_neighbour(&grown, end);
         }
@@ -126,7 +128,7 @@ impl<D: Device> BlockQueue<D> {
             Merging::ByEnd => self.scheduler.neighbours(grown.key),
             Merging::Latest { .. } => return,
         };
-        let other = |key: Option<IoKey>| self.held(key?);
+        let other = |key: Option<IoKey>| self.held(key?).copied();
         let pair = match end {
             End::Back => other(latter).map(|latter| (*grown, latter)),
             End::Front => other(former).map(|former| (former, *grown)),
@@ -146,17 +148,15 @@ impl<D: Device> BlockQueue<D> {
             return false;
         }
         let mut merged = false;
-        let mut second = self.held(IoKey(slot));
-        while let Some(new) = second
-            && let Some(first) = self
-                .merges
-                .mergeable
-                .before(&new)
-                .and_then(|key| self.held(key))
+        let mut key = IoKey(slot);
+        while let Some(new) = self.held(key)
+            && let Some(first) = self.merges.mergeable.before(new)
+            && let Some(first) = self.held(first)
             && first.key != new.key
-            && self.may_join(&first, &new, &first, true)
+            && self.may_join(first, new, first, true)
         {
-            second = Some(self.join(&first, &new));
+            let (first, new) = (*first, *new);
+            key = self.join(&first, &new).key;
             merged = true;
         }
         merged
@@ -179,8 +179,9 @@ impl<D: Device> BlockQueue<D> {
         self.grow(first, second, first.offset)
     }
 
-    fn held(&self, key: IoKey) -> Option<Io> {
-        self.pieces.get(key.0).map(|piece| piece.io)
+    #[inline]
+    fn held(&self, key: IoKey) -> Option<&Io> {
+        self.pieces.get(key.0).map(|piece| &piece.io)
     }
 
     /// Records that the scheduler holds a request that others may be merged with.
@@ -200,12 +201,15 @@ impl<D: Device> BlockQueue<D> {
 
     /// Removes a request from those that others may be merged with.
     pub(super) fn forget(&mut self, io: &Io) {
+        if matches!(self.merges.how, Merging::Latest { .. }) {
+            for list in &mut self.merges.latest {
+                list.retain(|&key| key != io.key);
+            }
+            return;
+        }
         self.merges.mergeable.remove(io);
         if self.merges.last == Some(io.key) {
             self.merges.last = None;
-        }
-        for list in &mut self.merges.latest {
-            list.retain(|&key| key != io.key);
         }
     }
 

@@ -229,14 +229,13 @@ impl<D: Device> Device for BlockQueue<D> {
             return Err(Busy(request));
         }
         let now = self.elapse();
-        let refused = self.refusal(&request);
-        let mut parent = Parent::new(request, now);
-        if refused.is_some() {
-            parent.failed = refused;
+        if let Some(kind) = self.refusal(&request) {
+            let mut parent = Parent::new(request, now);
+            parent.failed = Some(kind);
             self.ready.push(parent.finish());
             return Ok(());
         }
-        let slot = self.parents.insert(parent);
+        let slot = self.parents.insert(Parent::new(request, now));
         if matches!(op, Op::Read | Op::Write) {
             self.counts.work.submitted += 1;
         }

@@ -4,11 +4,12 @@
 //! Two requests meet, that is conflict, if they share a byte and are not both reads. Requests that meet are never held
 //! by the scheduler together, so a scheduler may order its requests in any way.
 
+use crate::sorted::Sorted;
 use fathom_block::{Op, Request};
-use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
+    start: u64,
     end: u64,
     op: Op,
     sequence: u64,
@@ -16,10 +17,13 @@ struct Open {
     waits_for: u32,
 }
 
-/// The requests that are not complete, by start and slot.
+/// The requests that are not complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    open: BTreeMap<(u64, u32), Open>,
+    /// By start and slot.
+    places: Sorted,
+    /// By slot; of slots without an open request, what was last there.
+    open: Vec<Open>,
     /// The longest request ever admitted, in bytes. A request that reaches an offset begins at most this far below it.
     longest: u64,
     sequence: u64,
@@ -32,61 +36,76 @@ pub(super) struct Order {
 impl Order {
     /// Adds a new request. Returns whether it may enter at once.
     pub(super) fn admit(&mut self, slot: u32, request: &Request) -> bool {
-        let (start, end) = (request.offset, request.end());
-        let met = match request.op {
-            Op::Read if self.changing == 0 => 0,
-            op => self.meeting(start, end, op).count() as u32,
-        };
-        self.longest = self.longest.max(request.len);
         self.sequence += 1;
-        let open = Open {
-            end,
+        let mut met = 0;
+        let new = Open {
+            start: request.offset,
+            end: request.end(),
             op: request.op,
             sequence: self.sequence,
-            waits_for: met,
+            waits_for: 0,
         };
-        self.open.insert((start, slot), open);
+        if request.op != Op::Read || self.changing > 0 {
+            self.meeting(&new, |_| met += 1);
+        }
+        self.longest = self.longest.max(request.len);
         self.changing += u32::from(request.op != Op::Read);
         self.waiting += u32::from(met > 0);
+        self.places.insert((new.start, u64::from(slot)), slot);
+        let waits_for = met;
+        self.set(slot, Open { waits_for, ..new });
         met == 0
+    }
+
+    fn set(&mut self, slot: u32, open: Open) {
+        match self.open.get_mut(slot as usize) {
+            Some(place) => *place = open,
+            None => self.open.resize(slot as usize + 1, open),
+        }
     }
 
     /// Removes a completed request and appends the slots of the requests that may enter now to `free`, in order of
     /// arrival.
     pub(super) fn done(&mut self, slot: u32, start: u64, free: &mut Vec<u32>) {
-        let Some(gone) = self.open.remove(&(start, slot)) else {
+        if !self.places.remove((start, u64::from(slot))) {
             return;
-        };
+        }
+        let gone = self.open[slot as usize];
         self.changing -= u32::from(gone.op != Op::Read);
-        if self.waiting == 0 {
-            return;
+        if self.waiting > 0 {
+            self.release(&gone, free);
         }
-        let later = self.meeting(start, gone.end, gone.op);
-        let later: Vec<(u64, u32)> = later
-            .filter(|(_, open)| open.sequence > gone.sequence)
-            .map(|(place, _)| place)
-            .collect();
-        let mut ready = Vec::new();
-        for place in later {
-            if let Some(open) = self.open.get_mut(&place) {
-                open.waits_for -= 1;
-                if open.waits_for == 0 {
-                    self.waiting -= 1;
-                    ready.push((open.sequence, place.1));
-                }
-            }
-        }
-        ready.sort_unstable();
-        free.extend(ready.into_iter().map(|(_, slot)| slot));
     }
 
-    /// The open requests that a range meets. The search goes downwards and ends at the first request that begins too
-    /// far below `start` to reach it.
-    fn meeting(&self, start: u64, end: u64, op: Op) -> impl Iterator<Item = ((u64, u32), Open)> {
-        let from = start.saturating_sub(self.longest);
-        let near = self.open.range(..(end, 0)).rev();
-        near.take_while(move |&(&(at, _), _)| at >= from)
-            .filter(move |(_, open)| open.end > start && !(op == Op::Read && open.op == Op::Read))
-            .map(|(&place, &open)| (place, open))
+    /// Counts down the requests that have waited for one.
+    fn release(&mut self, gone: &Open, free: &mut Vec<u32>) {
+        let mut later = Vec::new();
+        self.meeting(gone, |slot| later.push(slot));
+        later.retain(|&slot| self.open[slot as usize].sequence > gone.sequence);
+        later.retain(|&slot| {
+            let open = &mut self.open[slot as usize];
+            open.waits_for -= 1;
+            open.waits_for == 0
+        });
+        self.waiting -= later.len() as u32;
+        later.sort_unstable_by_key(|&slot| self.open[slot as usize].sequence);
+        free.append(&mut later);
+    }
+
+    /// Calls a function with the slots of the open requests that one meets. The search goes downwards and ends at the
+    /// first request that begins too far below to reach it.
+    #[inline]
+    fn meeting(&self, one: &Open, mut found: impl FnMut(u32)) {
+        let from = one.start.saturating_sub(self.longest);
+        self.places.below((one.end, 0), |(start, _), slot| {
+            if start < from {
+                return false;
+            }
+            let open = &self.open[slot as usize];
+            if open.end > one.start && !(one.op == Op::Read && open.op == Op::Read) {
+                found(slot);
+            }
+            true
+        });
     }
 }

@@ -64,6 +64,21 @@ impl Parts {
         self.more.extend(parts.more);
     }
 
+    /// Takes the parts of a piece that is complete.
+    #[inline]
+    pub(super) fn take(&mut self) -> Self {
+        let more = std::mem::take(&mut self.more);
+        let first = self.first;
+        Self { first, more }
+    }
+
+    /// Returns the part of a piece that was not merged.
+    #[inline]
+    pub(super) fn only(&self) -> Option<&Part> {
+        self.more.is_empty().then_some(&self.first)
+    }
+
+    #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = &Part> {
         std::iter::once(&self.first).chain(&self.more)
     }
@@ -117,11 +132,11 @@ impl Parent {
     }
 
     /// Returns the completion of the request.
-    pub(super) fn finish(self) -> Completion {
-        let request = self.request;
-        let failed = self.failed.map(|kind| request.error(kind));
-        let data = if failed.is_none() { self.read } else { None };
+    pub(super) fn finish(&mut self) -> Completion {
+        let failed = self.failed.map(|kind| self.request.error(kind));
+        let read = self.read.take();
+        let data = if failed.is_none() { read } else { None };
         let times = self.submitted..self.completed;
-        Completion::of(&request, times, failed.map_or(Ok(()), Err), data)
+        Completion::of(&self.request, times, failed.map_or(Ok(()), Err), data)
     }
 }

@@ -6,21 +6,21 @@
 
 use super::config::{BATCH_MAX, FLUSH_BYTES};
 use super::{BlockQueue, Place, Plug};
-use crate::{Era, Io};
+use crate::Era;
 use fathom_base::Time;
 use fathom_block::{Device, Op, Tag};
 
 impl<D: Device> BlockQueue<D> {
     /// Adds a new request to the plug or to the scheduler.
-    pub(super) fn add(&mut self, slot: u32, io: &Io) {
+    pub(super) fn add(&mut self, slot: u32, process: u32) {
         match self.config.plug {
             Plug::Off => self.hand_over(slot),
             Plug::Batch => {
-                let list = self.plug.tasks.of(io.process);
+                let list = self.plug.tasks.of(process);
                 if list.len() >= BATCH_MAX || self.is_long(list.first()) {
-                    self.flush_task(io.process);
+                    self.flush_task(process);
                 }
-                self.plug.tasks.push(io.process, slot);
+                self.plug.tasks.push(process, slot);
             }
             Plug::Timer { requests, delay } => {
                 // `__make_request`: `elv_queue_empty`, then `blk_plug_device`, which does not restart a running timer.
@@ -81,12 +81,11 @@ impl<D: Device> BlockQueue<D> {
 
     /// Called when the submitter waits: moves the plug lists to the scheduler, and removes the timer plug if it is due.
     pub(super) fn pull_plug_if_due(&mut self) {
-        if self.plug.tasks.used > 0 {
-            for index in 0..self.plug.tasks.used {
+        if self.plug.tasks.used() > 0 {
+            for index in 0..self.plug.tasks.used() {
                 self.flush_list(index);
             }
-            self.plug.tasks.used = 0;
-            self.plug.tasks.of_task.clear();
+            self.plug.tasks.clear();
         }
         let awaited = std::mem::take(&mut self.plug.awaited);
         if self.is_closed() && (awaited || self.inner.now() >= self.plug.until) {
@@ -95,7 +94,7 @@ impl<D: Device> BlockQueue<D> {
     }
 
     fn flush_task(&mut self, task: u32) {
-        if let Some(&index) = self.plug.tasks.of_task.get(&task) {
+        if let Some(index) = self.plug.tasks.index(task) {
             self.flush_list(index);
         }
     }

@@ -13,29 +13,65 @@ use std::collections::VecDeque;
 pub(super) struct TaskLists {
     /// The slots of each list, in order of arrival.
     pub(super) lists: Vec<Vec<u32>>,
-    /// Number of lists in use. The others are kept to reuse their memory.
-    pub(super) used: usize,
-    /// The index of each task's list. Only single tasks are looked up, so a hash map suffices.
-    pub(super) of_task: FxHashMap<u32, usize>,
+    /// The task of each list in use. The other lists are kept to reuse their memory.
+    tasks: Vec<u32>,
+    /// The index of each task's list, once there are more than [`FEW_TASKS`]. Only single tasks are looked up, so a hash
+    /// map suffices.
+    of_task: FxHashMap<u32, usize>,
 }
 
+/// Number of tasks up to which the list of a task is searched for: usually there is one.
+const FEW_TASKS: usize = 8;
+
 impl TaskLists {
-    /// Returns the list of a task, empty if it has none.
-    pub(super) fn of(&self, task: u32) -> &[u32] {
-        let index = self.of_task.get(&task);
-        index.map_or(&[], |&index| &self.lists[index])
+    /// Number of lists in use.
+    pub(super) fn used(&self) -> usize {
+        self.tasks.len()
     }
 
+    /// Returns the index of a task's list.
+    #[inline]
+    pub(super) fn index(&self, task: u32) -> Option<usize> {
+        match self.tasks.len() <= FEW_TASKS {
+            true => self.tasks.iter().position(|&other| other == task),
+            false => self.of_task.get(&task).copied(),
+        }
+    }
+
+    /// Returns the list of a task, empty if it has none.
+    #[inline]
+    pub(super) fn of(&self, task: u32) -> &[u32] {
+        self.index(task).map_or(&[], |index| &self.lists[index])
+    }
+
+    #[inline]
     pub(super) fn push(&mut self, task: u32, slot: u32) {
-        let used = &mut self.used;
-        let index = *self.of_task.entry(task).or_insert_with(|| {
-            *used += 1;
-            *used - 1
-        });
+        let index = self.index(task).unwrap_or_else(|| self.begin(task));
+        self.lists[index].push(slot);
+    }
+
+    /// Begins the list of a task and returns its index.
+    fn begin(&mut self, task: u32) -> usize {
+        let index = self.tasks.len();
+        self.tasks.push(task);
         if index == self.lists.len() {
             self.lists.push(Vec::new());
         }
-        self.lists[index].push(slot);
+        if index >= FEW_TASKS {
+            let from = self.of_task.len();
+            let missing = (from..).zip(&self.tasks[from..]);
+            let missing = missing.map(|(index, &task)| (task, index));
+            self.of_task.extend(missing);
+        }
+        index
+    }
+
+    /// Forgets the tasks. Their lists must be empty.
+    pub(super) fn clear(&mut self) {
+        self.tasks.clear();
+        if !self.of_task.is_empty() {
+            self.of_task.clear();
+        }
     }
 }
 

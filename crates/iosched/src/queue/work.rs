@@ -64,7 +64,7 @@ impl<D: Subject> Subject for BlockQueue<D> {
     fn next_at(&mut self) -> Option<Time> {
         let now = self.inner.now();
         let inner = self.inner.next_at()?;
-        let acts = !self.ready.is_empty() || self.plug.tasks.used > 0;
+        let acts = !self.ready.is_empty() || self.plug.tasks.used() > 0;
         Some(if acts {
             now
         } else {

@@ -7,7 +7,7 @@ pub mod cfq;
 pub mod deadline;
 mod fifo;
 #[cfg(test)]
-mod hand;
+pub(crate) mod hand;
 mod irbw;
 pub mod irbw_fifo;
 pub mod irbw_fifo_rp;

@@ -98,6 +98,8 @@ pub struct MqDeadline {
     tunables: Tunables,
     pool: Pool,
     classes: [Class; CLASSES],
+    /// Number of held requests.
+    held: usize,
     /// The kind of the last dispatched request.
     last: usize,
     /// Number of requests in this batch so far.
@@ -128,6 +130,7 @@ impl MqDeadline {
             tunables: tunables.clone(),
             pool: Pool::default(),
             classes: std::array::from_fn(|_| Class::default()),
+            held: 0,
             last: WRITE,
             batching: 0,
             starved: 0,
@@ -169,6 +172,7 @@ impl MqDeadline {
     fn go(&mut self, class: usize, choice: Choice) -> Option<Io> {
         let held = &mut self.classes[class];
         let io = held.queues[choice.side].remove(&mut self.pool, choice.at)?;
+        self.held -= 1;
         held.latest[choice.side] = io.offset;
         held.in_flight += 1;
         self.last = choice.side;
@@ -218,6 +222,7 @@ impl MqDeadline {
 impl Scheduler for MqDeadline {
     fn insert(&mut self, _now: Time, io: Io) {
         self.classes[class_of(&io)].queues[side_of(&io)].insert(&mut self.pool, io);
+        self.held += 1;
     }
 
     fn changed(&mut self, _now: Time, before: &Io, io: Io) {
@@ -233,10 +238,15 @@ impl Scheduler for MqDeadline {
     }
 
     fn remove(&mut self, io: &Io) {
-        self.classes[class_of(io)].queues[side_of(io)].remove(&mut self.pool, place(io));
+        let queue = &mut self.classes[class_of(io)].queues[side_of(io)];
+        let removed = queue.remove(&mut self.pool, place(io));
+        self.held -= usize::from(removed.is_some());
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
+        if self.held == 0 {
+            return None;
+        }
         if self.is_contended() {
             for class in 1..CLASSES {
                 if let Some(choice) = self.aged(class, now) {
@@ -266,7 +276,7 @@ impl Scheduler for MqDeadline {
     }
 
     fn len(&self) -> usize {
-        self.classes.iter().map(Class::held).sum()
+        self.held
     }
 
     fn may_merge(&self, held: &Io, new: &Io) -> bool {

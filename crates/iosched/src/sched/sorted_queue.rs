@@ -3,9 +3,9 @@
 //! One [`Pool`] holds all requests of a scheduler; each request is in one [`SortedQueue`]. A scheduler with a queue for
 //! each direction or process shares one pool, so memory depends on the number of requests, not on the number of queues.
 
+use crate::sorted::{Rank, Sorted};
 use crate::{Io, IoKey};
 use fathom_base::{Links, List};
-use std::collections::BTreeMap;
 
 /// The start of a request and its key. Reads may begin at the same byte; they are then ordered by arrival.
 pub(crate) type Place = (u64, IoKey);
@@ -39,6 +39,7 @@ impl Pool {
     }
 
     /// Makes room for a new request and returns its sequence number, which is above all earlier ones.
+    #[inline]
     fn reserve(&mut self, key: IoKey) -> u64 {
         self.came += 1;
         let index = key.0 as usize;
@@ -51,7 +52,7 @@ impl Pool {
     /// The sort key of a place: its offset, then the sequence number. A place without a request comes after all others
     /// at its offset.
     #[inline]
-    fn rank(&self, at: Place) -> (u64, u64) {
+    fn rank(&self, at: Place) -> Rank {
         let slot = self.slots.get(at.1.0 as usize);
         (at.0, slot.map_or(u64::MAX, |slot| slot.sequence))
     }
@@ -65,7 +66,7 @@ pub(crate) struct SortedQueue {
     /// In order of arrival.
     ages: List,
     /// By offset, then by arrival.
-    places: BTreeMap<(u64, u64), IoKey>,
+    places: Sorted,
 }
 
 impl SortedQueue {
@@ -80,20 +81,21 @@ impl SortedQueue {
     }
 
     /// Inserts a request, behind those that were queued before it.
+    #[inline]
     pub(crate) fn insert(&mut self, pool: &mut Pool, io: Io) {
         let sequence = pool.reserve(io.key);
         debug_assert!(pool.get(io.key).is_none(), "{:?} is in a queue", io.key);
-        self.places.insert((io.offset, sequence), io.key);
+        self.places.insert((io.offset, sequence), io.key.0);
         self.link(pool, io, sequence, self.ages.newest);
     }
 
     /// Replaces a request of the queue. If it has become older, it moves ahead of the younger ones.
     pub(crate) fn change(&mut self, pool: &mut Pool, before: &Io, io: Io) {
         let (_, sequence) = pool.rank(place(before));
-        if self.places.remove(&(before.offset, sequence)).is_none() {
+        if !self.places.remove((before.offset, sequence)) {
             return;
         }
-        self.places.insert((io.offset, sequence), io.key);
+        self.places.insert((io.offset, sequence), io.key.0);
         if let Some((_, older)) = self.unlink(pool, before.key) {
             self.link(pool, io, sequence, older);
         }
@@ -102,7 +104,9 @@ impl SortedQueue {
     /// Takes out a request of the queue.
     #[inline]
     pub(crate) fn remove(&mut self, pool: &mut Pool, at: Place) -> Option<Io> {
-        self.places.remove(&pool.rank(at))?;
+        if !self.places.remove(pool.rank(at)) {
+            return None;
+        }
         self.unlink(pool, at.1).map(|(io, _)| io)
     }
 
@@ -121,8 +125,8 @@ impl SortedQueue {
     /// Returns the first place at or above an offset.
     #[inline]
     pub(crate) fn at_or_above(&self, offset: u64) -> Option<Place> {
-        let (&(offset, _), &key) = self.places.range((offset, 0)..).next()?;
-        Some((offset, key))
+        let ((offset, _), key) = self.places.at_or_above((offset, 0))?;
+        Some((offset, IoKey(key)))
     }
 
     /// Returns the next place after `at`.
@@ -130,18 +134,23 @@ impl SortedQueue {
     pub(crate) fn after(&self, pool: &Pool, at: Place) -> Option<Place> {
         let (offset, sequence) = pool.rank(at);
         let beyond = (offset, sequence.saturating_add(1));
-        let (&(offset, _), &key) = self.places.range(beyond..).next()?;
-        Some((offset, key))
+        let ((offset, _), key) = self.places.at_or_above(beyond)?;
+        Some((offset, IoKey(key)))
     }
 
     /// Returns the nearest place below; if several requests begin there, the one that arrived first.
     #[inline]
     pub(crate) fn before(&self, pool: &Pool, at: Place) -> Option<Place> {
-        let (&(offset, _), _) = self.places.range(..pool.rank(at)).next_back()?;
-        self.at_or_above(offset)
+        let mut below = None;
+        self.places.below(pool.rank(at), |(offset, _), _| {
+            below = Some(offset);
+            false
+        });
+        self.at_or_above(below?)
     }
 
     /// Links a request into the order of age behind `older`, or farther ahead if `older` was queued later.
+    #[inline]
     fn link(&mut self, pool: &mut Pool, io: Io, sequence: u64, mut older: u32) {
         while let Some(ahead) = pool.get(IoKey(older))
             && ahead.queued > io.queued
@@ -155,6 +164,7 @@ impl SortedQueue {
     }
 
     /// Unlinks a request from the order of age. Returns it and the key of the request ahead of it.
+    #[inline]
     fn unlink(&mut self, pool: &mut Pool, key: IoKey) -> Option<(Io, u32)> {
         let io = pool.slots.get_mut(key.0 as usize)?.io.take()?;
         let older = pool.ages.older(key.0);
