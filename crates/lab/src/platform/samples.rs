@@ -16,6 +16,7 @@ const LAYOUT: Layout = Layout {
     required int64 ns (INTEGER(64, false));
 }",
     deltas: &[],
+    without_range: &[],
 };
 
 /// A phase of a traced read.

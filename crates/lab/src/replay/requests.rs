@@ -38,6 +38,7 @@ const LAYOUT: Layout = Layout {
         "submitted_ns",
         "completed_ns",
     ],
+    without_range: &["op"],
 };
 
 /// The file being written. It becomes part of the set only when it is complete.

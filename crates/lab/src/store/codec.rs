@@ -38,6 +38,7 @@ const LAYOUT: Layout = Layout {
     required int64 at_ns (INTEGER(64, false));
 }",
     deltas: &[],
+    without_range: &[],
 };
 
 pub(super) fn encode(record: &Record) -> Result<Vec<u8>, String> {

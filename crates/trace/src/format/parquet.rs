@@ -32,6 +32,7 @@ const LAYOUT: Layout = Layout {
     required int32 disk (INTEGER(32, false));
 }",
     deltas: &["at_ns"],
+    without_range: &[],
 };
 /// The layout of accesses with processes.
 const WITH_PROCESS: Layout = Layout {

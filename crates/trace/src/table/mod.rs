@@ -33,6 +33,9 @@ pub struct Layout {
     /// Columns of numbers that are stored as differences from row to row: those that increase, and those with few equal
     /// values, for which a dictionary is only made to be given up.
     pub deltas: &'static [&'static str],
+    /// Columns without their minimum and maximum in the footer: those of which nobody looks for the rows of a range. To compare
+    /// names takes as long as to store them.
+    pub without_range: &'static [&'static str],
 }
 
 /// The values of a column.

@@ -1,7 +1,7 @@
 //! Writing of a table, one row group at a time.
 
 use super::{Column, GUARD, KEY_GROUPS, Layout, MAGIC, TableError, Text};
-use parquet::basic::{Compression, Encoding, Type as PhysicalType};
+use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -32,20 +32,15 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn new(output: W, layout: Layout) -> Result<Self, TableError> {
-        let schema = Arc::new(parse_message_type(layout.message)?);
         let mut properties = WriterProperties::builder()
             .set_created_by(format!("fathom version {}", env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::SNAPPY)
             // No indexes after the row groups: the bytes inserted before the footer would make their offsets wrong.
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true);
-        for field in schema.get_fields() {
-            if field.get_physical_type() == PhysicalType::BYTE_ARRAY {
-                // Nobody looks for the rows of a range of names, and to compare them takes as long as to store them.
-                let column = ColumnPath::from(field.name());
-                properties =
-                    properties.set_column_statistics_enabled(column, EnabledStatistics::None);
-            }
+        for &name in layout.without_range {
+            let column = ColumnPath::from(name);
+            properties = properties.set_column_statistics_enabled(column, EnabledStatistics::None);
         }
         for &name in layout.deltas {
             let column = ColumnPath::from(name);
@@ -53,6 +48,7 @@ impl<W: Write + Send> TableWriter<W> {
                 .set_column_dictionary_enabled(column.clone(), false)
                 .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
         }
+        let schema = Arc::new(parse_message_type(layout.message)?);
         let file =
             SerializedFileWriter::new(Summed::new(output), schema, Arc::new(properties.build()))?;
         Ok(Self {

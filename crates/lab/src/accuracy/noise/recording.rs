@@ -18,6 +18,7 @@ const LAYOUT: Layout = Layout {
     required int64 latency_ns (INTEGER(64, false));
 }",
     deltas: &[],
+    without_range: &[],
 };
 
 /// One request of a recording.
