@@ -260,16 +260,20 @@ impl<'a> Recorder<'a> {
         let (from, index) = self.latest;
         let since = played.completed.since(self.start).0.wrapping_sub(from);
         let transfers = matches!(played.access.op, Op::Read | Op::Write);
-        let is_within = since < self.bucket_ns && index < self.buckets.len();
+        let has_bucket = |process: &Process| index < process.timeline.len();
         transfers
-            && is_within
-            && self.any
+            && since < self.bucket_ns
             && played.process == 0
+            && self.any
             && played.completed >= played.counts
+            && self.processes.first().is_some_and(has_bucket)
     }
 
     /// Adds the ordinary accesses to the figures.
     fn enter(&mut self) {
+        if self.noted.is_empty() {
+            return;
+        }
         let (Some(process), Some(bucket)) = (
             self.processes.first_mut(),
             self.buckets.get_mut(self.latest.1),
@@ -376,3 +380,6 @@ impl Observer for Recorder<'_> {
         self.full || (self.stop)()
     }
 }
+
+#[cfg(test)]
+mod tests;
