@@ -43,7 +43,7 @@ fn groups_give_the_figures_of_single_accesses() {
         let (mut grouped, mut single) = (recorder(), recorder());
         let mut now = Time(2_000);
         for number in 0..1_500 {
-            now = now + Dur(rng.below(gap));
+            now += Dur(rng.below(gap));
             let played = drawn(number, processes, now, &mut rng);
             grouped.played(&played, &Moment::default);
             single.played_closely(&played, &Moment::default);
