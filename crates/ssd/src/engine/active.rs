@@ -15,7 +15,7 @@ pub(super) struct Active {
     /// Parts still to come: flash operations of a read, programs of an unbuffered write.
     pub(super) pending: u32,
     /// Sectors of a write that have crossed the link.
-    pub(super) arrived: u32,
+    pub(super) arrived: u64,
     /// The piece on the link: its sectors, and the sectors of room reserved for it.
     pub(super) piece: (u32, u32),
     /// Set for a write with a part that can no longer be placed; it fails when nothing of it is in progress.
@@ -54,7 +54,7 @@ impl Active {
 
     /// Returns true if all of a write has crossed the link.
     pub(super) fn has_arrived(&self) -> bool {
-        u64::from(self.arrived) == self.sectors().1
+        self.arrived == self.sectors().1
     }
 
     /// Returns the first sector and the number of sectors.

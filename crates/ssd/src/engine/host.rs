@@ -253,7 +253,7 @@ impl HostSide {
         let &id = self.incoming.front()?;
         let active = self.active.get(id)?;
         let (begin, length) = active.sectors();
-        let arrived = u64::from(active.arrived);
+        let arrived = active.arrived;
         let (cline, first) = g.line_of_sector(begin + arrived);
         let of_page = u64::from(g.sectors_per_cpage);
         let of_cut = match cut {
@@ -290,10 +290,10 @@ impl HostSide {
     pub(super) fn arrived(&mut self, id: u32, g: &Geometry) -> Option<Arrival> {
         let active = self.active.get_mut(id)?;
         let ((begin, length), (sectors, reserved)) = (active.sectors(), active.piece);
-        let sector = begin + u64::from(active.arrived);
-        let at = active.arrived as usize * SECTOR_BYTES as usize;
+        let sector = begin + active.arrived;
+        let at = (active.arrived * SECTOR_BYTES) as usize;
         if !active.failed {
-            active.arrived += sectors;
+            active.arrived += u64::from(sectors);
             self.sectors_written += u64::from(sectors);
         }
         let (cline, first) = g.line_of_sector(sector);
@@ -308,7 +308,7 @@ impl HostSide {
             sector,
             at,
             length,
-            is_last: u64::from(active.arrived) == length,
+            is_last: active.arrived == length,
             fua: active.request.tag.fua,
             failed: active.failed,
         })
@@ -333,7 +333,7 @@ impl HostSide {
     pub(super) fn await_programs(&mut self, id: u32, parts: u32) {
         if let Some(active) = self.active.get_mut(id) {
             active.pending += parts;
-            active.arrived = active.sectors().1 as u32;
+            active.arrived = active.sectors().1;
         }
     }
 
