@@ -12,6 +12,7 @@ mod che;
 mod common;
 mod compression;
 mod conformance;
+mod copy_runs;
 mod determinism;
 mod dftl;
 mod drain;

@@ -156,27 +156,40 @@ impl Numbers {
         Self { next, done, base }
     }
 
+    /// Numbers `count` programs. Returns the first number.
     #[inline]
-    fn add(&mut self) -> u64 {
+    fn add(&mut self, count: u32) -> u64 {
         let number = self.next;
-        if number - self.base == 64 * self.done.len() as u64 {
+        self.next += u64::from(count);
+        while self.next - self.base > 64 * self.done.len() as u64 {
             self.done.push_back(0);
         }
-        self.next += 1;
         number
     }
 
-    /// Marks a program as done. Returns true if all before it are.
+    /// Marks `count` programs as done. Returns true if all before them are.
     #[inline]
-    fn complete(&mut self, number: u64) -> bool {
+    fn complete(&mut self, number: u64, count: u32) -> bool {
         let is_first = number == self.first_undone();
-        let place = number - self.base;
-        self.done[(place / 64) as usize] |= 1 << (place % 64);
+        let from = number - self.base;
+        match count {
+            1 => self.done[(from / 64) as usize] |= 1 << (from % 64),
+            _ => self.mark(from, from + u64::from(count)),
+        }
         while self.done.front() == Some(&u64::MAX) {
             self.done.pop_front();
             self.base += 64;
         }
         is_first
+    }
+
+    /// Sets the bits `from` to `end`.
+    fn mark(&mut self, mut from: u64, end: u64) {
+        while from < end {
+            let bits = (end - from).min(64 - from % 64);
+            self.done[(from / 64) as usize] |= (u64::MAX >> (64 - bits)) << (from % 64);
+            from += bits;
+        }
     }
 
     #[inline]
@@ -199,10 +212,10 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// Numbers a new program.
+    /// Numbers `count` new programs. Returns the first number.
     #[inline]
-    pub(super) fn number(&mut self) -> u64 {
-        self.programs.add()
+    pub(super) fn number(&mut self, count: u32) -> u64 {
+        self.programs.add(count)
     }
 
     /// Returns true if every program with a lower number than `after` is done.
@@ -217,10 +230,12 @@ impl Domain {
         !self.barriers.is_empty()
     }
 
-    /// Marks a program as done. Returns true if the wait of a deferred operation may be over.
+    /// Marks `count` programs as done, `number` and those after it. Returns true if the wait of a deferred operation may be over.
+    /// Nothing is deferred behind some of the programs that were numbered together, so that all of them may be marked when
+    /// the last one is done.
     #[inline]
-    pub(super) fn complete(&mut self, number: u64) -> bool {
-        self.programs.complete(number) && !self.deferred.is_empty()
+    pub(super) fn complete(&mut self, number: u64, count: u32) -> bool {
+        self.programs.complete(number, count) && !self.deferred.is_empty()
     }
 
     /// Queues an erase behind all programs issued so far.
@@ -270,5 +285,41 @@ impl Domain {
             programs: Numbers::from(self.programs.next),
             ..Self::default()
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::Rng;
+
+    /// Compares numbers that are taken and done together, in any order, to a list with an entry for each.
+    #[test]
+    fn numbers_taken_together_are_done_together() {
+        for seed in 0..50 {
+            let mut rng = Rng::new(seed, 0);
+            let mut numbers = Numbers::from(rng.below(200));
+            let mut done = vec![true; numbers.next as usize];
+            let mut taken: Vec<(u64, u32)> = Vec::new();
+            for step in 0..2_000 {
+                if taken.len() < 2 || rng.below(2) == 0 {
+                    let count = [1, 1, 2, 63, 64, 65, 300][rng.below(7) as usize];
+                    let first = numbers.add(count);
+                    assert_eq!(first as usize, done.len(), "seed {seed} step {step}");
+                    done.resize(done.len() + count as usize, false);
+                    taken.push((first, count));
+                } else {
+                    let next = rng.below(taken.len() as u64) as usize;
+                    let (first, count) = taken.swap_remove(next);
+                    let undone = done.iter().position(|done| !done);
+                    let is_first = numbers.complete(first, count);
+                    assert_eq!(is_first, undone == Some(first as usize));
+                    done[first as usize..][..count as usize].fill(true);
+                }
+                let undone = done.iter().position(|done| !done);
+                let undone = undone.unwrap_or(done.len()) as u64;
+                assert_eq!(numbers.first_undone(), undone, "seed {seed} step {step}");
+            }
+        }
     }
 }

@@ -81,7 +81,7 @@ impl Ssd {
         self.end_program(program.releases, program.request);
     }
 
-    /// Handles the end of a plain program or copy.
+    /// Handles the end of a plain program, or of a copy.
     #[inline]
     pub(super) fn plain_done(&mut self, station: u32) {
         if let Some(plain) = self.flash.plain_done(station, &mut self.clock) {

@@ -199,7 +199,7 @@ impl FlashSide {
             self.nand.age.programmed(cblock, clock.now);
         }
         let domain = self.domains.of_unit(&self.g, program.at);
-        if self.domains[domain].complete(program.number) {
+        if self.domains[domain].complete(program.number, 1) {
             self.release_deferred(domain, clock);
         }
         if program.releases != NO_BATCH {

@@ -219,7 +219,7 @@ impl FlashSide {
     #[inline]
     fn number_program(&mut self, at: Ppn) -> u64 {
         let domain = self.domains.of_unit(&self.g, at);
-        self.domains[domain].number()
+        self.domains[domain].number(1)
     }
 
     fn start_program(&mut self, program: Program, reads: &[Place], clock: &mut Clock) -> u32 {

@@ -159,6 +159,7 @@ pub(super) fn emit_programs(g: &Geometry, at: u32, units: u32, ops: &mut Vec<Fla
 
 /// Emits the copy of one unit. It is joined to the copy before it if source and target both continue within their
 /// pages.
+#[inline]
 pub(super) fn emit_copy(g: &Geometry, from: u32, to: u32, ops: &mut Vec<FlashOp>) {
     if g.units_per_cpage > 1
         && let Some(FlashOp::Copy {

@@ -85,19 +85,12 @@ impl Blocks {
         self.drawn.fill(0);
     }
 
-    /// Counts a new valid unit in an open block.
+    /// Counts new valid units in an open block.
     #[inline]
-    pub(super) fn gain(&mut self, cblock: u32, group: u32) {
-        self.valid[cblock as usize] += 1;
+    pub(super) fn gain(&mut self, cblock: u32, group: u32, units: u32) {
+        self.valid[cblock as usize] += units;
         let clock = &mut self.clocks[group as usize];
-        *clock = clock.wrapping_add(1);
-    }
-
-    /// Counts all units of an open block as valid at once.
-    pub(super) fn gain_all(&mut self, cblock: u32, group: u32) {
-        self.valid[cblock as usize] += self.units;
-        let clock = &mut self.clocks[group as usize];
-        *clock = clock.wrapping_add(self.units);
+        *clock = clock.wrapping_add(units);
     }
 
     /// Notes that a block lost a valid unit.

@@ -92,21 +92,32 @@ impl Job {
     }
 }
 
-/// A program or a copy whose end is known when it starts. It needs no ticket: the array keeps what its owner must know at its
-/// end.
+/// A program, or a run of copies into the pages of a block one after another, whose ends are known when they start. It needs no
+/// ticket: the array keeps what its owner must know at its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
-    /// True for a copy, whose data stays within its planes.
+    /// True for copies, whose data stays within their planes.
     pub(crate) copies: bool,
-    /// Where the data is programmed; of a copy, where it is read.
+    /// Number of copies, 1 for a program, and how many of them are not done.
+    pub(crate) run: u32,
+    pub(crate) left: u32,
+    /// Where the data is programmed; of copies, the sectors of each.
     pub(crate) place: Place,
-    /// Number of the page that it fills, within its block and lane.
+    /// Number of the page that is filled next, within its block and lane.
     pub(crate) page: u32,
-    /// The owner's: its domain, and its number there.
+    /// The owner's: its domain, and its first number there.
     pub(crate) domain: u32,
     pub(crate) number: u64,
     /// The owner's: sectors of the memory that it releases, or a mark.
     pub(crate) releases: u32,
     /// The owner's: the unbuffered write that waits for it, or a mark.
     pub(crate) request: u32,
+}
+
+/// What has ended of a plain operation.
+pub(crate) enum Ended {
+    /// A copy of so many sectors that others of the run follow.
+    Part { sectors: u32 },
+    /// The operation.
+    All(Plain),
 }

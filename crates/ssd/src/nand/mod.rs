@@ -58,6 +58,8 @@ pub(crate) struct Nand {
     /// True if reads always find their channels free after sensing, and the time of that is known in advance: no two
     /// stations share a channel, and sensing always takes equally long.
     reads_alone: bool,
+    /// The time of a copy that does not use the bus, if it is the same for all pages.
+    every_copy: Option<Dur>,
     ops: Vec<Op>,
     free_ops: Vec<u32>,
     rng: Rng,
@@ -87,6 +89,8 @@ impl Nand {
                 .unwrap_or_default(),
             jitter: spec.noise.flash_percent / 100.0,
             reads_alone: steady && command_first && !channels.are_shared(),
+            every_copy: (steady && spec.flash.program_steps.is_empty())
+                .then(|| spec.flash.read + spec.flash.program),
             channels,
             stations: vec![IDLE; g.stations as usize],
             plain: vec![VecDeque::new(); g.stations as usize],

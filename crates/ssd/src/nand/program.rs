@@ -9,7 +9,7 @@
 //! Not modelled: cache and multi-plane programs combined, and copies in either mode.
 
 use super::Nand;
-use super::job::{Job, Plain, Work};
+use super::job::{Ended, Job, Plain, Work};
 use super::station::{EMPTY, NONE, Op};
 use crate::event::{Clock, End, Event};
 use crate::spec::ProgramMode;
@@ -60,23 +60,43 @@ impl Nand {
     pub(super) fn start_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         (at.busy, at.current) = (true, NONE);
-        let (begin, kind) = match plain.copies {
-            true => (clock.now + self.vary(self.flash.read), End::Copy),
-            false => {
-                let arrived = self.channels.transfer(station, plain.place, clock.now);
-                (arrived, End::Program)
-            }
-        };
-        let end = begin + self.program_time(plain.page, false);
-        clock.at(end, Event::Plain(kind, station));
+        if plain.copies {
+            return self.go_on_copying(station, plain.page, clock);
+        }
+        let arrived = self.channels.transfer(station, plain.place, clock.now);
+        let end = arrived + self.program_time(plain.page, false);
+        clock.at(end, Event::Plain(End::Program, station));
     }
 
-    /// Ends the plain operation at work on a station, and starts the next operation there. `None` if there is none.
+    /// Starts the next copy of a run on its station.
     #[inline]
-    pub(crate) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Plain> {
-        let plain = self.plain[station as usize].pop_front()?;
-        self.go_on(station, clock);
-        Some(plain)
+    fn go_on_copying(&mut self, station: u32, page: u32, clock: &mut Clock) {
+        let time = match self.every_copy {
+            Some(time) => time,
+            None => self.vary(self.flash.read) + self.program_time(page, false),
+        };
+        clock.after(time, Event::Plain(End::Copy, station));
+    }
+
+    /// Ends the program or the copy at work on a station, and starts the next operation there. Returns what has ended; `None` if
+    /// there is none.
+    #[inline]
+    pub(crate) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Ended> {
+        let waiting = &mut self.plain[station as usize];
+        let first = waiting.front_mut()?;
+        first.left -= 1;
+        if first.left == 0 {
+            let plain = waiting.pop_front()?;
+            self.go_on(station, clock);
+            return Some(Ended::All(plain));
+        }
+        first.page += 1;
+        let (page, sectors) = (first.page, first.place.sectors);
+        match self.stations[station as usize].reads.head {
+            NONE => self.go_on_copying(station, page, clock),
+            _ => self.go_on(station, clock),
+        }
+        Some(Ended::Part { sectors })
     }
 
     pub(super) fn start_program(&mut self, id: u32, clock: &mut Clock) {

@@ -299,14 +299,25 @@ impl PageFtl {
 
     /// Moves units, given by place and owner, to an open block that has room for them.
     fn move_to(&mut self, group: u32, front: usize, live: &[(u32, u32)], ops: &mut Vec<FlashOp>) {
-        for &(from, owner) in live {
-            let Some(to) = self.next_place(group, front, ops) else {
+        let mut live = live;
+        while !live.is_empty() {
+            let Some(first) = self.next_place(group, front, ops) else {
                 break;
             };
-            self.map.table()[owner as usize - 1] = to + 1;
-            self.owners.set(to, owner);
-            self.blocks.gain(self.g.cblock_of_unit(to), group);
-            emit_copy(&self.g, from, to, ops);
+            // As many as the open block takes, at once.
+            let open = &mut self.groups[group as usize].open[front];
+            let fits = (open.end - open.next) as usize + 1;
+            let (now, later) = live.split_at(fits.min(live.len()));
+            open.next += now.len() as u32 - 1;
+            let place_of = self.map.table();
+            for (to, &(from, owner)) in (first..).zip(now) {
+                place_of[owner as usize - 1] = to + 1;
+                self.owners.set(to, owner);
+                emit_copy(&self.g, from, to, ops);
+            }
+            let cblock = self.g.cblock_of_unit(first);
+            self.blocks.gain(cblock, group, now.len() as u32);
+            live = later;
         }
         self.pad(group, front);
     }

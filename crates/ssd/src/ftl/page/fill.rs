@@ -68,7 +68,8 @@ impl PageFtl {
             let at = &mut self.groups[group as usize];
             at.open[HOST].next = self.g.units_per_cblock;
             at.valid += self.g.units_per_cblock;
-            self.blocks.gain_all(at.open[HOST].cblock, group);
+            let units = self.g.units_per_cblock;
+            self.blocks.gain(at.open[HOST].cblock, group, units);
         }
         true
     }

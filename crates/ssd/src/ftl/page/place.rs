@@ -105,7 +105,7 @@ impl PageFtl {
     pub(super) fn settle(&mut self, lpn: u32, place: u32, group: u32) {
         let old = self.map.replace(lpn, place + 1);
         self.owners.set(place, lpn + 1);
-        self.blocks.gain(self.g.cblock_of_unit(place), group);
+        self.blocks.gain(self.g.cblock_of_unit(place), group, 1);
         self.groups[group as usize].valid += 1;
         if old != NOTHING {
             self.lose(old - 1);
