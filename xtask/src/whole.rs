@@ -4,10 +4,12 @@
 //! drive, the workload and the report. Peers are measured in the same way on the same trace, where their programs are given.
 //! The table goes to the terminal; files go into a directory of the system's for temporary files, and are removed.
 
+mod disksim;
 mod process;
 
 use crate::command::{builds, cargo, program, root, succeeds};
 use crate::performance::inner_loop;
+use disksim::{DiskSim, Served};
 use process::{Cost, instructions, run as run_process};
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -24,6 +26,8 @@ const RUNS: usize = 3;
 const PAGES: u64 = 160 << 18;
 /// The pages of the smaller drive that collects: an eighth of the blocks, of which 86.5 % can be addressed.
 const SMALL_PAGES: u64 = 21_216 << 8;
+/// The time between requests of a trace, in milliseconds: 20,000 a second, which a drive of 20 requests at a time can serve.
+const INTERVAL_MS: f64 = 0.05;
 
 const USAGE: &str = "\
 Usage: cargo xtask whole [--long] [--runs N] [--only TEXT] [--count] [--disksim PROGRAM PARAMETERS]
@@ -31,7 +35,8 @@ Usage: cargo xtask whole [--long] [--runs N] [--only TEXT] [--count] [--disksim 
   --runs N   runs of each case, 3 unless given; the table has the median
   --only     the cases whose names have TEXT
   --count    count the instructions of 100,000 requests, too, where the drive is new (valgrind)
-  --disksim  the program and the parameter file of DiskSim with its SSD extension, for the rows from a trace";
+  --disksim  the program of DiskSim with its SSD extension and a parameter file, such as xtask/disksim/ms-ssd.parv: two rows
+             more, from the traces; not with 30 million requests, for which DiskSim would collect";
 
 /// The cases: the load of the inner loop beside it (drive and load of the example `performance`, or `-`), the workload, the
 /// options of `fathom run`, and the name of the row, divided by `|`. `OUT` stands for a directory. A number behind the workload
@@ -53,6 +58,8 @@ tight-8 steady|all-writes|--size 21216MiB --set mapping.over_provisioning_percen
 -|writes|--precondition fresh --arrival closed:32 --set flash.channels=128|random writes, new drive, 128 elements
 -|writes.trace|--precondition fresh --arrival closed:32|from a DiskSim trace: random writes, new drive
 -|reads.trace|--arrival closed:32|from a DiskSim trace: random reads, filled drive
+-|writes.trace|--on model:ms-ssd --arrival open|from a DiskSim trace at its times: random writes, `ms-ssd`
+-|reads.trace|--on model:ms-ssd --arrival open|from a DiskSim trace at its times: random reads, `ms-ssd`
 ";
 
 /// A row of [`CASES`].
@@ -76,6 +83,11 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// Returns true if the row can be compared with others: 30 million writes on the drive of DiskSim would make it collect.
+    fn is_for(&self, requests: u64) -> bool {
+        requests != LONG || !self.options.contains("ms-ssd")
+    }
+
     /// Returns true if the drive is not written before the workload, which would take long in valgrind.
     fn is_new(&self) -> bool {
         self.options.contains("--precondition fresh")
@@ -89,7 +101,7 @@ struct Options {
     runs: Option<usize>,
     only: Option<String>,
     count: bool,
-    disksim: Option<[String; 2]>,
+    disksim: Option<DiskSim>,
 }
 
 impl Options {
@@ -102,11 +114,19 @@ impl Options {
                 "--runs" => options.runs = Some(args.next()?.parse().ok()?),
                 "--only" => options.only = Some(args.next()?.clone()),
                 "--count" => options.count = true,
-                "--disksim" => options.disksim = Some([args.next()?.clone(), args.next()?.clone()]),
+                "--disksim" => options.disksim = Some(DiskSim::new(args.next()?, args.next()?)),
                 _ => return None,
             }
         }
         Some(options)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| name.contains(only))
+    }
+
+    fn runs(&self) -> usize {
+        self.runs.unwrap_or(RUNS).max(1)
     }
 }
 
@@ -143,12 +163,12 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
         "| case | requests | CPU, s | of it in the kernel | whole process, million/s | inner loop, million/s | times the floor | instructions a request | resident, MiB |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
-    let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
-    let runs = options.runs.unwrap_or(RUNS).max(1);
+    let runs = options.runs();
+    let mut notes = Vec::new();
     let more = options.long.then_some(LONG);
     for requests in REQUESTS.into_iter().chain(more) {
         let least = median(runs, || Ok(command(&floor, &[&requests.to_string()])))?;
-        if wanted("floor") {
+        if options.wants("floor") {
             let beside = Beside::default();
             row(
                 "floor: a loop in C that updates the tables",
@@ -158,7 +178,7 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
             );
         }
         let cases = CASES.lines().filter_map(Case::of);
-        for case in cases.filter(|case| wanted(case.name)) {
+        for case in cases.filter(|case| case.is_for(requests) && options.wants(case.name)) {
             let cost = median(runs, || fathom(&case, requests, dir))?;
             let inner = case.inner.map(|inner| inner_loop(inner, requests));
             let writes = matches!(case.workload, "writes" | "writes.trace");
@@ -171,18 +191,36 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
             };
             row(case.name, requests, cost, beside);
         }
-        for (name, trace) in [
-            ("random writes", "writes.trace"),
-            ("random reads", "reads.trace"),
-        ] {
-            let name = format!("DiskSim with its SSD extension, same trace: {name}");
-            if let Some(disksim) = options.disksim.as_ref().filter(|_| wanted(&name)) {
-                let cost = median(runs, || peer(disksim, trace, requests, dir))?;
-                row(&name, requests, cost, Beside::default());
-            }
+        if let Some(disksim) = options.disksim.as_ref().filter(|_| requests != LONG) {
+            notes.extend(peer(disksim, options, requests, dir)?);
         }
     }
+    if !notes.is_empty() {
+        println!("\n{}", notes.join("\n"));
+    }
     Ok(())
+}
+
+/// Prints the rows of DiskSim. Returns what it says of its requests.
+fn peer(
+    disksim: &DiskSim,
+    options: &Options,
+    requests: u64,
+    dir: &Path,
+) -> Result<Vec<String>, String> {
+    let mut notes = Vec::new();
+    for op in ["writes", "reads"] {
+        let name = format!("DiskSim with its SSD extension, the same trace: random {op}");
+        if !options.wants(&name) {
+            continue;
+        }
+        let trace = trace(op, requests, dir)?;
+        let cost = median(options.runs(), || Ok(disksim.command(&trace)))?;
+        let served = Served::of(&trace, requests)?;
+        row(&name, requests, cost, Beside::default());
+        notes.push(format!("- DiskSim, {requests} {op}: {served}"));
+    }
+    Ok(notes)
 }
 
 /// What stands beside the cost of a case, where it was measured.
@@ -242,7 +280,10 @@ fn fathom(case: &Case<'_>, requests: u64, dir: &Path) -> Result<Command, String>
         .unwrap_or(Path::new(""))
         .join("fathom");
     let mut command = Command::new(built);
-    command.arg("run").arg(workload).args(["--on", "model:epo"]);
+    command.arg("run").arg(workload);
+    if !case.options.contains("--on ") {
+        command.args(["--on", "model:epo"]);
+    }
     let options = case.options.split(' ');
     command.args(options.map(|word| match word {
         "OUT" => out.clone().into_os_string(),
@@ -288,27 +329,11 @@ fn trace(op: &str, requests: u64, dir: &Path) -> Result<PathBuf, String> {
         state ^= state >> 7;
         state ^= state << 17;
         let page = (u128::from(state) * u128::from(PAGES)) >> 64;
-        writeln!(file, "{:.6} 0 {} 8 {flags}", i as f64 * 0.01, page * 8)
-            .map_err(|e| e.to_string())?;
+        let time = i as f64 * INTERVAL_MS;
+        writeln!(file, "{time:.6} 0 {} 8 {flags}", page * 8).map_err(|e| e.to_string())?;
     }
     file.flush().map_err(|e| e.to_string())?;
     Ok(path)
-}
-
-fn peer(
-    disksim: &[String; 2],
-    trace_of: &str,
-    requests: u64,
-    dir: &Path,
-) -> Result<Command, String> {
-    let op = trace_of.trim_end_matches(".trace");
-    let mut command = Command::new(&disksim[0]);
-    command
-        .arg(&disksim[1])
-        .arg(dir.join("disksim.out"))
-        .arg("ascii");
-    command.arg(trace(op, requests, dir)?).arg("0");
-    Ok(command)
 }
 
 /// Compiles the floor with the C compiler that Rust links with.

@@ -29,7 +29,7 @@ impl Cost {
 /// Runs a command to its end, without its output.
 ///
 /// # Errors
-/// It cannot be started, or fails: what it wrote to standard error.
+/// It cannot be started, or fails: its status, and what it wrote to standard error.
 pub(super) fn run(command: &mut Command) -> Result<Cost, String> {
     let before = children()?;
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -37,7 +37,8 @@ pub(super) fn run(command: &mut Command) -> Result<Cost, String> {
     let peak_kib = watch(&mut child);
     let output = child.wait_with_output().map_err(|e| e.to_string())?;
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{command:?}: {}\n{said}", output.status));
     }
     let after = children()?;
     Ok(Cost {
@@ -104,7 +105,11 @@ fn a_process_costs_time_and_memory() {
     let cost =
         run(Command::new("sh").args(["-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"]));
     assert!(cost.is_ok_and(|cost| cost.seconds() > 0.0 && cost.peak_kib > 0));
-    assert!(
-        run(Command::new("sh").args(["-c", "echo no >&2; exit 3"])).is_err_and(|e| e == "no\n")
-    );
+}
+
+#[test]
+fn a_process_that_fails_is_named_with_its_status() {
+    let told = |script: &str| run(Command::new("sh").args(["-c", script])).unwrap_err();
+    assert!(told("echo no >&2; exit 3").ends_with("exit status: 3\nno\n"));
+    assert!(told("kill -SEGV $$").contains("signal: 11"));
 }
