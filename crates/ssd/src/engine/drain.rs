@@ -45,21 +45,21 @@ impl Ssd {
         } else {
             self.place_part(piece)
         };
-        match result {
-            Ok(()) => self.memory.lines.pass(piece),
-            Err(Stall) => self.stall(self.flash.domains.of_line(piece.cline)),
+        if result == Err(Stall) {
+            self.stall(self.flash.domains.of_line(piece.cline));
         }
         result
     }
 
-    /// Places a whole clustered page. Needs no plan, because no old data is read.
+    /// Places a whole clustered page. Needs no plan, because no old data is read, and releases no room, because a drive without
+    /// a buffer has enough.
     #[inline]
     fn place_page(&mut self, piece: Piece) -> Result<(), Stall> {
         let units = self.g.units_per_cpage;
         let run = (Lpn(piece.cline * units), units);
         let result = self.ftl.write(&[run], &mut self.ops);
         match result {
-            Ok(()) => self.issue_placed(piece.owner, &[], piece.sectors),
+            Ok(()) => self.issue_placed(piece.owner, &[], NO_BATCH),
             Err(Stall) => self.issue_own(),
         }
         result
@@ -69,6 +69,9 @@ impl Ssd {
         let batch = self.memory.take_piece(piece, &self.ftl);
         let result = self.place_batch(&batch);
         self.memory.batch = batch;
+        if result.is_ok() {
+            self.memory.lines.pass(piece);
+        }
         result
     }
 
@@ -102,18 +105,20 @@ impl Ssd {
         }
     }
 
-    /// Issues the operations of a placed write: `dirty` sectors, for an unbuffered write or for [`NOBODY`].
+    /// Issues the operations of a placed write, for an unbuffered write or for [`NOBODY`]. They release the room of `releases`
+    /// sectors.
     #[inline]
-    fn issue_placed(&mut self, owner: u32, reads: &[Place], dirty: u32) {
+    fn issue_placed(&mut self, owner: u32, reads: &[Place], releases: u32) {
         let issue = Issue {
             request: owner,
             reads,
-            releases: dirty,
+            releases,
             map_read: self.host.map_read(owner),
             copies: NOBODY,
         };
         let programs = self.flash.issue(&mut self.ops, issue, &mut self.clock);
-        if owner != NOBODY {
+        // The part of the piece stands for its only program.
+        if owner != NOBODY && programs != 1 {
             self.host.placed(owner, programs);
         }
     }

@@ -84,9 +84,13 @@ impl WriteMemory {
         }
     }
 
-    /// Reserves room for a piece of a write. Returns the reserved sectors, or `None` if the piece must wait for room.
+    /// Reserves room for a piece of a write. Returns the reserved sectors, or `None` if the piece must wait for room. The
+    /// controller's own memory has room for everything in flight.
     #[inline(always)]
     pub(super) fn make_room(&mut self, piece: Piece) -> Option<u32> {
+        if self.unbuffered {
+            return Some(0);
+        }
         let needed = self.lines.growth(piece.cline, piece.first, piece.sectors);
         self.waits_for_room = self.emptying || !self.lines.reserve(needed);
         if self.waits_for_room && self.settings.drain_whole {

@@ -80,21 +80,29 @@ impl Hazards {
     /// Closes a write whose last byte has arrived.
     #[inline]
     pub(super) fn received(&mut self, id: u32) {
+        if let [only] = &self.open[..]
+            && only.id == id
+        {
+            return self.open.clear();
+        }
         if let Some(index) = self.open.iter().position(|open| open.id == id) {
             self.remove(index);
         }
     }
 
     fn remove(&mut self, index: usize) {
-        if self.open.len() == 1 {
-            return self.open.clear();
-        }
         let (gone, zone) = (self.open.remove(index), self.zone_bytes);
         let later = self.open[index..].iter_mut();
         for blocked in later.filter(|later| Self::meet(zone, &gone, later)) {
             blocked.blockers -= 1;
             self.free += usize::from(blocked.blockers == 0);
         }
+    }
+
+    /// Returns true if a held request may start now.
+    #[inline]
+    pub(super) fn has_free(&self) -> bool {
+        self.free > 0
     }
 
     /// Returns the first held request that may start now.

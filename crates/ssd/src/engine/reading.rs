@@ -114,6 +114,7 @@ impl ReadMemory {
     }
 
     /// Removes sectors that were written or trimmed.
+    #[inline]
     pub(super) fn invalidate(&mut self, first: u64, sectors: u64) {
         if let Some(lines) = &mut self.lines {
             lines.invalidate(first, sectors);

@@ -51,16 +51,22 @@ impl Ssd {
         if arrival.failed {
             return self.arrived_failed(id, arrival.piece.reserved);
         }
-        self.take_in(id, arrival.piece, arrival.at);
+        let placed = self.take_in(id, arrival.piece, arrival.at);
         self.reads
             .invalidate(arrival.sector, u64::from(arrival.piece.sectors));
         self.memory.note_write(&mut self.clock);
-        self.pump();
+        if !placed {
+            self.pump();
+        } else if !self.host.flushes.is_empty() {
+            self.settle_flushes();
+        }
         if !arrival.is_last {
             return self.next_piece();
         }
         self.host.hazards.received(id);
-        self.begin_held();
+        if self.host.hazards.has_free() {
+            self.begin_held();
+        }
         let through = self.memory.passes(arrival.length);
         match (self.memory.unbuffered, arrival.fua, through) {
             (true, ..) => {} // completes with its last program
@@ -75,10 +81,10 @@ impl Ssd {
         }
     }
 
-    /// Inserts a piece of a write into the memory, or places it at once. `at` is the offset of its data in the write, in
-    /// bytes.
+    /// Inserts a piece of a write into the memory, or places it at once where nothing else waits there. Returns whether it is
+    /// placed. `at` is the offset of its data in the write, in bytes.
     #[inline]
-    fn take_in(&mut self, id: u32, piece: Piece, at: usize) {
+    fn take_in(&mut self, id: u32, piece: Piece, at: usize) -> bool {
         let unbuffered = self.memory.unbuffered;
         let owner = if unbuffered { id } else { NOBODY };
         let piece = Piece { owner, ..piece };
@@ -91,7 +97,7 @@ impl Ssd {
             && !self.flash.domains.is_stalled(piece.cline)
             && self.place_directly(piece).is_ok()
         {
-            return;
+            return true;
         }
         let line = self.memory.lines.insert(piece, self.memory.drain_mark);
         let len = piece.sectors as usize * SECTOR_BYTES as usize;
@@ -101,6 +107,7 @@ impl Ssd {
         if self.flash.store.is_some() {
             self.memory.keep(line, piece, data);
         }
+        false
     }
 
     /// Notes that a part of an unbuffered write is programmed, or was trimmed before that.
