@@ -154,6 +154,11 @@ macro_rules! kinds {
             pub fn wear(&self) -> Option<Wear> {
                 each!(Drive, self, drive => drive.wear())
             }
+
+            /// Returns the drive of its kind, so that a request need not look for the kind.
+            pub fn of_kind(&mut self) -> &mut dyn Subject {
+                each!(Drive, self, drive => &mut **drive)
+            }
         }
 
         impl Subject for Drive {

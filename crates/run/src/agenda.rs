@@ -76,22 +76,22 @@ impl Agenda {
         self.wait(actor, Time::MAX, false);
     }
 
-    /// Puts the actors to be asked now into `who`, each once and in order of their numbers. `now` is called if the time
-    /// matters.
+    /// Returns the only actor to be asked now, if there is only one and the time does not matter: nearly always so in a program
+    /// of one actor.
     #[inline]
-    pub(super) fn take(&mut self, now: impl FnOnce() -> Time, who: &mut Vec<usize>) {
-        who.clear();
+    pub(super) fn take_only(&mut self) -> Option<usize> {
         match self.due[..] {
-            // Nearly always so in a program of one actor.
             [actor] if self.watching.is_empty() && self.timers.is_empty() => {
                 self.due.clear();
-                who.push(actor);
+                Some(actor)
             }
-            _ => self.take_all(now(), who),
+            _ => None,
         }
     }
 
-    fn take_all(&mut self, now: Time, who: &mut Vec<usize>) {
+    /// Puts the actors to be asked now into `who`, each once and in order of their numbers.
+    pub(super) fn take(&mut self, now: Time, who: &mut Vec<usize>) {
+        who.clear();
         who.append(&mut self.due);
         who.extend(&self.watching);
         let come = self.timers.iter().take_while(|(until, _)| *until <= now);
@@ -113,7 +113,7 @@ mod tests {
 
     fn taken(agenda: &mut Agenda, now: u64) -> Vec<usize> {
         let mut who = vec![99];
-        agenda.take(|| Time(now), &mut who);
+        agenda.take(Time(now), &mut who);
         who
     }
 
@@ -127,6 +127,7 @@ mod tests {
         assert_eq!(agenda.next(), Time(5));
         assert!(taken(&mut agenda, 4).is_empty());
         agenda.wake(1);
+        assert_eq!(agenda.take_only(), None, "two actors wait for a time");
         agenda.wake(0);
         agenda.wake(1);
         assert_eq!(taken(&mut agenda, 5), [0, 1, 2]);
@@ -135,6 +136,23 @@ mod tests {
         assert_eq!(agenda.next(), Time(7));
         agenda.block(2);
         assert_eq!(agenda.next(), Time(9));
+    }
+
+    #[test]
+    fn only_one_is_due_if_nobody_waits_for_a_time_or_watches() {
+        let mut agenda = Agenda::new(2);
+        assert_eq!(agenda.take_only(), None, "two are due");
+        taken(&mut agenda, 0);
+        agenda.wake(1);
+        agenda.wake(1);
+        assert_eq!(agenda.take_only(), Some(1));
+        assert_eq!(agenda.take_only(), None, "it is no longer due");
+        for (until, watches) in [(Time(5), false), (Time::MAX, true)] {
+            agenda.wait(0, until, watches);
+            agenda.wake(1);
+            assert_eq!(agenda.take_only(), None);
+            taken(&mut agenda, 0);
+        }
     }
 
     #[test]

@@ -105,6 +105,8 @@ struct Loop<'a, P: ?Sized, O: ?Sized> {
     pause: Time,
     next: u64,
     busy: Busy,
+    /// True if the device's clock does not advance while it takes a request.
+    modelled: bool,
 }
 
 /// Plays a program to its end. Equal programs give equal runs on a modelled device.
@@ -124,6 +126,7 @@ pub fn play<P: Program + ?Sized, O: Observer + ?Sized>(
         who: Vec::new(),
         blocked: vec![false; program.actors()],
         refused: Refused::default(),
+        modelled: device.info().modelled,
         device,
         program,
         observer,
@@ -163,8 +166,11 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
         if self.refused.len() > 0 {
             self.offer_refused();
         }
+        if let Some(only) = self.agenda.take_only() {
+            return Ok(!self.blocked[only] && self.ask(only)?);
+        }
         let mut who = std::mem::take(&mut self.who);
-        self.agenda.take(|| self.device.now(), &mut who);
+        self.agenda.take(self.device.now(), &mut who);
         let asked = who.iter().try_fold(false, |any, &actor| {
             Ok(!self.blocked[actor] && self.ask(actor)? || any)
         });
@@ -200,8 +206,8 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
     /// Asks one actor until it waits for something. Returns whether it made a request.
     fn ask(&mut self, actor: usize) -> Result<bool, PlayError<P::Error>> {
         let mut any = false;
+        let mut now = self.now();
         let (until, watches) = loop {
-            let now = Time(self.device.now().since(self.start).0);
             // Not `map_err`, which copies the request.
             match self.program.next(actor, now) {
                 Err(error) => return Err(PlayError::Program(error)),
@@ -217,6 +223,9 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
                         return Ok(any);
                     }
                     self.busy.took(|| self.device.now());
+                    if !self.modelled {
+                        now = self.now();
+                    }
                 }
             }
         };
@@ -226,6 +235,11 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
         };
         self.agenda.wait(actor, until, watches);
         Ok(any)
+    }
+
+    /// Returns the time since the start.
+    fn now(&self) -> Time {
+        Time(self.device.now().since(self.start).0)
     }
 
     /// Turns the request of an actor into one for the device.

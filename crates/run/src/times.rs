@@ -89,8 +89,9 @@ impl Times {
 pub(super) struct Kinds {
     pub(super) reads: Times,
     pub(super) writes: Times,
-    /// The response times of reads and writes together, in the order of completion. Their other figures are sums of both.
-    both: Batches,
+    /// The response times of reads and writes together, in the order of completion; `None` as long as one of the two has none.
+    /// Their other figures are sums of both.
+    both: Option<Batches>,
     pub(super) flushes: Times,
     pub(super) trims: Times,
     pub(super) zone_resets: Times,
@@ -102,13 +103,16 @@ impl Kinds {
     /// Adds an access.
     #[inline]
     pub(super) fn add(&mut self, op: Op, took: Took) {
-        let times = match op {
-            Op::Read => &mut self.reads,
-            Op::Write | Op::Append => &mut self.writes,
+        let (times, others) = match op {
+            Op::Read => (&mut self.reads, &self.writes),
+            Op::Write | Op::Append => (&mut self.writes, &self.reads),
             _ => return self.of_other(op).add(took),
         };
         times.add(took);
-        self.both.push(took.response as f64);
+        if others.count() > 0 {
+            let both = self.both.get_or_insert_with(|| others.batches.clone());
+            both.push(took.response as f64);
+        }
     }
 
     /// The times of an operation that is neither a read nor a write.
@@ -126,7 +130,11 @@ impl Kinds {
         let (reads, writes) = (&self.reads, &self.writes);
         Times {
             tally: reads.tally.joined(&writes.tally),
-            batches: self.both.clone(),
+            batches: match &self.both {
+                Some(both) => both.clone(),
+                None if reads.count() > 0 => reads.batches.clone(),
+                None => writes.batches.clone(),
+            },
             bytes: reads.bytes + writes.bytes,
             service_ns: reads.service_ns + writes.service_ns,
             max_ns: reads.max_ns.max(writes.max_ns),

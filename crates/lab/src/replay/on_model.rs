@@ -28,7 +28,7 @@ pub fn run_model(
             hosted(platform, drive, plan, requests, watch)?,
         ));
     }
-    let record = of_model(model, run(&mut drive, plan, requests, watch)?);
+    let record = of_model(model, run(drive.of_kind(), plan, requests, watch)?);
     Ok(RunRecord {
         wear: drive.wear(),
         ..record
