@@ -1,7 +1,7 @@
 //! An index of the requests that can be merged with, by their end and by their start.
 
+use super::table::Table;
 use crate::{Io, IoKey};
-use fathom_base::links::NONE;
 use fathom_block::Op;
 
 /// The requests held by the scheduler that may still grow. Only single offsets are looked up, so hash tables suffice.
@@ -9,143 +9,81 @@ use fathom_block::Op;
 pub(super) struct Mergeable {
     by_end: Index,
     by_start: Index,
+    /// The request added last, which is in no index until another one is added: where the drive has room, it goes first.
+    newest: Option<Io>,
 }
 
 impl Mergeable {
-    /// Adds a request that is not in the index. Several reads may have the same start or end; the one added last is found.
+    /// Adds a request that is not there. Several reads may have the same start or end; the one added last is found.
     pub(super) fn insert(&mut self, io: &Io) {
-        self.by_end.insert(io.op, io.end(), io.key);
-        self.by_start.insert(io.op, io.offset, io.key);
+        if let Some(newest) = self.newest.replace(*io) {
+            self.by_end.insert(newest.op, newest.end(), newest.key);
+            self.by_start.insert(newest.op, newest.offset, newest.key);
+        }
+        self.by_end.forget(io.op, io.end());
+        self.by_start.forget(io.op, io.offset);
     }
 
     /// Removes a request.
     pub(super) fn remove(&mut self, io: &Io) {
-        self.by_end.remove(io.op, io.end(), io.key);
-        self.by_start.remove(io.op, io.offset, io.key);
+        if self.newest.is_some_and(|newest| newest.key == io.key) {
+            self.newest = None;
+        } else {
+            self.by_end.remove(io.op, io.end(), io.key);
+            self.by_start.remove(io.op, io.offset, io.key);
+        }
     }
 
     /// The request that ends where `io` begins.
     pub(super) fn before(&self, io: &Io) -> Option<IoKey> {
-        self.by_end.find(io.op, io.offset)
+        let newest = self.newest.as_ref();
+        match newest.filter(|newest| newest.op == io.op && newest.end() == io.offset) {
+            Some(newest) => Some(newest.key),
+            None => self.by_end.find(io.op, io.offset),
+        }
     }
 
     /// The request that begins where `io` ends.
     pub(super) fn after(&self, io: &Io) -> Option<IoKey> {
-        self.by_start.find(io.op, io.end())
+        let newest = self.newest.as_ref();
+        match newest.filter(|newest| newest.op == io.op && newest.offset == io.end()) {
+            Some(newest) => Some(newest.key),
+            None => self.by_start.find(io.op, io.end()),
+        }
     }
 }
 
-/// Where a request is in an index, and the next one of its bucket.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    op: Op,
-    place: u64,
-    next: u32,
-}
-
-/// Requests by operation and place, at most one at each: a hash table whose buckets are lists through the requests' keys.
-/// Keys are small numbers, so an entry needs no memory of its own.
+/// Requests by operation and place, at most one at each.
 #[derive(Clone, Debug, Default)]
-struct Index {
-    /// The first key of each bucket. Their number is a power of two, and at least twice that of the requests.
-    buckets: Vec<u32>,
-    /// By key.
-    entries: Vec<Entry>,
-    len: usize,
-}
+struct Index(Table);
 
-/// Number of buckets of a new index.
-const BUCKETS: usize = 64;
+/// The number of an operation and a place.
+fn number(op: Op, place: u64) -> u64 {
+    place << 1 | u64::from(op == Op::Read)
+}
 
 impl Index {
     #[inline]
-    fn bucket(&self, op: Op, place: u64) -> usize {
-        // The golden ratio's multiplicative hash: the high bits depend on all others.
-        let hash = (place ^ u64::from(op == Op::Read)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (hash >> 32) as usize & (self.buckets.len() - 1)
-    }
-
-    #[inline]
     fn find(&self, op: Op, place: u64) -> Option<IoKey> {
-        if self.len == 0 {
-            return None;
-        }
-        let mut key = self.buckets[self.bucket(op, place)];
-        while key != NONE {
-            let entry = &self.entries[key as usize];
-            if entry.place == place && entry.op == op {
-                return Some(IoKey(key));
-            }
-            key = entry.next;
-        }
-        None
+        self.0.at(number(op, place)).next().map(IoKey)
     }
 
-    /// Adds a request in the place of another one at the same place.
     #[inline]
     fn insert(&mut self, op: Op, place: u64, key: IoKey) {
-        self.reserve(key);
-        let bucket = self.bucket(op, place);
-        if self.buckets[bucket] != NONE
-            && let Some(other) = self.find(op, place)
-        {
-            self.remove(op, place, other);
-        }
-        let next = std::mem::replace(&mut self.buckets[bucket], key.0);
-        self.entries[key.0 as usize] = Entry { op, place, next };
-        self.len += 1;
+        self.0.insert(number(op, place), key.0);
     }
 
     /// Removes a request, if it is there.
     #[inline]
     fn remove(&mut self, op: Op, place: u64, key: IoKey) {
-        if self.len == 0 {
-            return;
-        }
-        let bucket = self.bucket(op, place);
-        let (mut before, mut at) = (NONE, self.buckets[bucket]);
-        while at != NONE {
-            let next = self.entries[at as usize].next;
-            if at == key.0 {
-                match before {
-                    NONE => self.buckets[bucket] = next,
-                    before => self.entries[before as usize].next = next,
-                }
-                self.len -= 1;
-                return;
-            }
-            (before, at) = (at, next);
-        }
+        self.0.remove(number(op, place), key.0);
     }
 
-    /// Makes room for one more request.
+    /// Removes the request at a place, if there is one.
     #[inline]
-    fn reserve(&mut self, key: IoKey) {
-        if self.buckets.len() < 2 * (self.len + 1) {
-            self.widen();
-        }
-        if self.entries.len() <= key.0 as usize {
-            let nowhere = Entry {
-                op: Op::Read,
-                place: 0,
-                next: NONE,
-            };
-            self.entries.resize(key.0 as usize + 1, nowhere);
-        }
-    }
-
-    /// Doubles the number of buckets.
-    #[cold]
-    fn widen(&mut self) {
-        let wide = (2 * self.buckets.len()).max(BUCKETS);
-        let narrow = std::mem::replace(&mut self.buckets, vec![NONE; wide]);
-        for mut key in narrow {
-            while key != NONE {
-                let Entry { op, place, next } = self.entries[key as usize];
-                let bucket = self.bucket(op, place);
-                self.entries[key as usize].next = std::mem::replace(&mut self.buckets[bucket], key);
-                key = next;
-            }
+    fn forget(&mut self, op: Op, place: u64) {
+        if let Some(key) = self.find(op, place) {
+            self.remove(op, place, key);
         }
     }
 }

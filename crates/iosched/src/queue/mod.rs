@@ -27,6 +27,7 @@ mod parts;
 mod plug;
 mod state;
 mod stats;
+mod table;
 mod work;
 
 pub use config::{Plug, QueueConfig};

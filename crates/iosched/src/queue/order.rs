@@ -4,7 +4,7 @@
 //! Two requests meet, that is conflict, if they share a byte and are not both reads. Requests that meet are never held
 //! by the scheduler together, so a scheduler may order its requests in any way.
 
-use crate::sorted::Sorted;
+use super::table::Table;
 use fathom_block::{Op, Request};
 
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,13 @@ struct Open {
 /// The requests that are not complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// By start and slot.
-    places: Sorted,
+    /// By the stretch in which they begin.
+    starts: Table,
+    /// The binary logarithm of the length of a stretch: no request is longer than one. So a request that reaches an
+    /// offset begins in the stretch of that offset or in the one before.
+    stretch: u32,
     /// By slot; of slots without an open request, what was last there.
     open: Vec<Open>,
-    /// The longest request ever admitted, in bytes. A request that reaches an offset begins at most this far below it.
-    longest: u64,
     sequence: u64,
     /// Number of open requests that are not reads. At 0, a new read meets nothing.
     changing: u32,
@@ -45,13 +46,15 @@ impl Order {
             sequence: self.sequence,
             waits_for: 0,
         };
+        if request.len > 1 << self.stretch {
+            self.lengthen(request.len);
+        }
         if request.op != Op::Read || self.changing > 0 {
             self.meeting(&new, |_| met += 1);
         }
-        self.longest = self.longest.max(request.len);
         self.changing += u32::from(request.op != Op::Read);
         self.waiting += u32::from(met > 0);
-        self.places.insert((new.start, u64::from(slot)), slot);
+        self.starts.insert(new.start >> self.stretch, slot);
         let waits_for = met;
         self.set(slot, Open { waits_for, ..new });
         met == 0
@@ -67,7 +70,7 @@ impl Order {
     /// Removes a completed request and appends the slots of the requests that may enter now to `free`, in order of
     /// arrival.
     pub(super) fn done(&mut self, slot: u32, start: u64, free: &mut Vec<u32>) {
-        if !self.places.remove((start, u64::from(slot))) {
+        if !self.starts.remove(start >> self.stretch, slot) {
             return;
         }
         let gone = self.open[slot as usize];
@@ -92,20 +95,27 @@ impl Order {
         free.append(&mut later);
     }
 
-    /// Calls a function with the slots of the open requests that one meets. The search goes downwards and ends at the
-    /// first request that begins too far below to reach it.
+    /// Makes the stretches long enough for a request.
+    #[cold]
+    fn lengthen(&mut self, len: u64) {
+        self.stretch = (len - 1).ilog2() + 1;
+        let (open, stretch) = (&self.open, self.stretch);
+        self.starts
+            .renumber(|slot| open[slot as usize].start >> stretch);
+    }
+
+    /// Calls a function with the slots of the open requests that one meets.
     #[inline]
     fn meeting(&self, one: &Open, mut found: impl FnMut(u32)) {
-        let from = one.start.saturating_sub(self.longest);
-        self.places.below((one.end, 0), |(start, _), slot| {
-            if start < from {
-                return false;
+        let first = (one.start >> self.stretch).saturating_sub(1);
+        for stretch in first..=(one.end - 1) >> self.stretch {
+            for slot in self.starts.at(stretch) {
+                let open = &self.open[slot as usize];
+                let overlaps = open.start < one.end && one.start < open.end;
+                if overlaps && !(one.op == Op::Read && open.op == Op::Read) {
+                    found(slot);
+                }
             }
-            let open = &self.open[slot as usize];
-            if open.end > one.start && !(one.op == Op::Read && open.op == Op::Read) {
-                found(slot);
-            }
-            true
-        });
+        }
     }
 }
