@@ -1,37 +1,34 @@
 //! The path to the drive: dispatch and completion.
 
-use super::{BlockQueue, Parent, Part, Parts, Place, WHOLE, pool, stats};
+use super::{BlockQueue, Parent, Part, Parts, Piece, Place, WHOLE, pool, stats};
 use crate::{Era, Merging};
 use fathom_base::{Slab, Time};
-use fathom_block::{Busy, Completion, Device, Op, Payload, Request, RequestId, Tag};
+use fathom_block::{Completion, Device, Op, Payload, Request, RequestId, Tag};
 
 impl<D: Device> BlockQueue<D> {
     /// Dispatches until the drive is full or nothing is ready.
     pub(super) fn pump(&mut self) {
-        let now = self.elapse();
-        loop {
-            let is_full = self.in_flight >= self.depth;
-            if is_full && (self.next.is_some() || !self.takes_ahead()) {
-                return;
-            }
-            let Some(request) = self.next.take().or_else(|| self.next_request(now)) else {
+        while self.in_flight < self.depth {
+            let Some(id) = self.next.take().or_else(|| self.take_next()) else {
                 return;
             };
-            if is_full {
-                self.next = Some(request);
+            let Some(request) = self.request(id) else {
                 return;
-            }
-            let (id, op, len) = (request.id, request.op, request.len);
-            if let Err(Busy(request)) = self.inner.submit(request) {
-                self.next = Some(request);
+            };
+            if self.inner.submit(request).is_err() {
+                self.next = Some(id);
                 return;
             }
             self.in_flight += 1;
-            if let Some(piece) = self.pieces.get(id.0 as u32).filter(|_| id.0 & WHOLE == 0) {
+            if let Some(piece) = self.piece(id) {
+                let io = piece.io;
                 let alignment = self.config.alignment.0;
-                stats::dispatch(&mut self.counts.work, &piece.io, alignment, self.in_flight);
-                self.counts.lengths[pool(op)].add(len);
+                stats::dispatch(&mut self.counts.work, &io, alignment, self.in_flight);
+                self.counts.lengths[pool(io.op)].add(io.len);
             }
+        }
+        if self.next.is_none() && self.takes_ahead() {
+            self.next = self.take_next();
         }
     }
 
@@ -42,22 +39,39 @@ impl<D: Device> BlockQueue<D> {
         self.era == Era::Multi && self.merges.how != Merging::Latest { of_kind: false }
     }
 
-    fn next_request(&mut self, now: Time) -> Option<Request> {
+    /// Takes the request that goes to the drive next.
+    fn take_next(&mut self) -> Option<RequestId> {
         if let Some(slot) = self.whole.pop_front() {
-            let request = &self.parents.get(slot)?.request;
-            return Some(Request {
-                id: RequestId(u64::from(slot) | WHOLE),
-                data: None,
-                ..*request
-            });
+            return Some(RequestId(u64::from(slot) | WHOLE));
         }
         if self.is_closed() {
             return None;
         }
-        let io = self.scheduler.dispatch(now)?;
+        let io = self.scheduler.dispatch(self.time())?;
         self.forget(&io);
-        let piece = self.pieces.get_mut(io.key.0)?;
-        piece.place = Place::Drive;
+        self.pieces.get_mut(io.key.0)?.place = Place::Drive;
+        Some(RequestId(u64::from(io.key.0)))
+    }
+
+    /// Returns the piece that a request to the drive is made of; `None` for a flush or a trim.
+    #[inline]
+    fn piece(&self, id: RequestId) -> Option<&Piece> {
+        match id.0 & WHOLE {
+            0 => self.pieces.get(id.0 as u32),
+            _ => None,
+        }
+    }
+
+    /// Returns the request to the drive.
+    fn request(&self, id: RequestId) -> Option<Request> {
+        let Some(piece) = self.piece(id) else {
+            let request = &self.parents.get(id.0 as u32)?.request;
+            return Some(Request {
+                id,
+                data: None,
+                ..*request
+            });
+        };
         let (payload, data) = match piece.parts.only() {
             Some(part) => {
                 let parent = self.parents.get(part.parent)?;
@@ -68,8 +82,9 @@ impl<D: Device> BlockQueue<D> {
             }
             None => Self::contents(&self.parents, &piece.parts),
         };
+        let io = &piece.io;
         Some(Request {
-            id: RequestId(u64::from(io.key.0)),
+            id,
             op: io.op,
             offset: io.offset,
             len: io.len,
@@ -128,7 +143,8 @@ impl<D: Device> BlockQueue<D> {
             return;
         };
         self.pools.used[pool(piece.io.op)] -= 1;
-        self.scheduler.completed(self.inner.now(), &piece.io);
+        let now = self.counts.work.at;
+        self.scheduler.completed(now, &piece.io);
         let parts = piece.parts.take();
         self.pieces.discard(slot);
         let mut at = 0;
@@ -150,11 +166,10 @@ impl<D: Device> BlockQueue<D> {
         let Some(parent) = self.parents.get_mut(slot) else {
             return;
         };
-        let mut freed = std::mem::take(&mut self.freed);
-        self.order.done(slot, parent.request.offset, &mut freed);
+        let free = self.order.done(slot, parent.request.offset);
         self.ready.push(parent.finish());
         self.parents.discard(slot);
-        for slot in freed.drain(..) {
+        for slot in free {
             // From here on its pieces occupy room instead.
             if let Some(parent) = self.parents.get(slot)
                 && matches!(parent.request.op, Op::Read | Op::Write)
@@ -163,6 +178,5 @@ impl<D: Device> BlockQueue<D> {
             }
             self.enter(slot);
         }
-        self.freed = freed;
     }
 }

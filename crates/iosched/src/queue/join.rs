@@ -235,7 +235,7 @@ impl<D: Device> BlockQueue<D> {
                 self.merges.mergeable.insert(&grown);
                 self.merges.last = Some(grown.key);
             }
-            self.scheduler.changed(self.inner.now(), held, grown);
+            self.scheduler.changed(self.time(), held, grown);
         }
         grown
     }

@@ -36,7 +36,7 @@ pub use stats::{Bundled, Dispatched, QueueStats};
 use crate::{Era, Priority, Scheduler};
 use fathom_base::{BadValue, Dur, Slab, Time};
 use fathom_block::{
-    Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, QueueWork, Request,
+    Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, QueueWork, Request, RequestId,
 };
 use merge::Mergeable;
 use order::Order;
@@ -68,12 +68,11 @@ pub struct BlockQueue<D> {
     /// Flushes and trims that wait for room in the drive.
     whole: VecDeque<u32>,
     /// The request that is dispatched first: one that the drive refused, or one taken from the scheduler ahead of time.
-    next: Option<Request>,
+    next: Option<RequestId>,
     in_flight: u32,
     /// Completions that were not returned yet.
     ready: Vec<Completion>,
     came: Vec<Completion>,
-    freed: Vec<u32>,
     counts: Counts,
 }
 
@@ -169,7 +168,6 @@ impl<D: Device> BlockQueue<D> {
             in_flight: 0,
             ready: Vec::new(),
             came: Vec::new(),
-            freed: Vec::new(),
         })
     }
 
@@ -198,10 +196,9 @@ impl<D: Device> BlockQueue<D> {
 
     /// The next time at which the queue has to act even if nothing completes.
     fn next_timer(&self) -> Time {
-        let now = self.inner.now();
         match self.scheduler.next_timer() {
             _ if self.is_closed() => self.plug.until,
-            Some(at) if self.in_flight < self.depth => at.max(now + Dur(1)),
+            Some(at) if self.in_flight < self.depth => at.max(self.time() + Dur(1)),
             _ => Time::MAX,
         }
     }
@@ -223,13 +220,13 @@ impl<D: Device> Device for BlockQueue<D> {
     fn submit(&mut self, request: Request) -> Result<(), Busy> {
         let op = request.op;
         let side = pool(op);
+        let now = self.elapse();
         if self.pools.full[side] || (!self.has_room(&request) && !self.needs_no_room(&request)) {
             self.pools.full[side] = true;
             // `get_request_wait`.
             self.open();
             return Err(Busy(request));
         }
-        let now = self.elapse();
         if let Some(kind) = self.refusal(&request) {
             let mut parent = Parent::new(request, now);
             parent.failed = Some(kind);
@@ -256,30 +253,33 @@ impl<D: Device> Device for BlockQueue<D> {
     }
 
     fn wait(&mut self, until: Time, done: &mut Vec<Completion>) {
+        let mut now = self.elapse();
         loop {
             self.pull_plug_if_due();
             self.pump();
-            let before = self.inner.now();
             let target = match self.ready.is_empty() {
                 true => until.min(self.next_timer()),
-                false => before,
+                false => now,
             };
             let mut came = std::mem::take(&mut self.came);
             self.inner.wait(target, &mut came);
-            self.elapse();
+            now = self.elapse();
             let nothing_came = came.is_empty();
-            for completion in came.drain(..) {
-                self.settle(&completion);
+            for completion in &came {
+                self.settle(completion);
             }
+            came.clear();
             self.came = came;
             if !self.ready.is_empty() {
                 // Keeps the drive busy while the caller handles the completions.
                 self.pull_plug_if_due();
                 self.pump();
-                done.append(&mut self.ready);
+                match done.is_empty() {
+                    true => std::mem::swap(done, &mut self.ready),
+                    false => done.append(&mut self.ready),
+                }
                 return;
             }
-            let now = self.inner.now();
             // Prevents an endless loop if a drive loses a request.
             if now >= until || (nothing_came && target == Time::MAX) {
                 return;

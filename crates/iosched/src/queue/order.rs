@@ -67,21 +67,21 @@ impl Order {
         }
     }
 
-    /// Removes a completed request and appends the slots of the requests that may enter now to `free`, in order of
-    /// arrival.
-    pub(super) fn done(&mut self, slot: u32, start: u64, free: &mut Vec<u32>) {
+    /// Removes a completed request. Returns the slots of the requests that may enter now, in order of arrival.
+    pub(super) fn done(&mut self, slot: u32, start: u64) -> Vec<u32> {
         if !self.starts.remove(start >> self.stretch, slot) {
-            return;
+            return Vec::new();
         }
         let gone = self.open[slot as usize];
         self.changing -= u32::from(gone.op != Op::Read);
-        if self.waiting > 0 {
-            self.release(&gone, free);
+        match self.waiting {
+            0 => Vec::new(),
+            _ => self.release(&gone),
         }
     }
 
-    /// Counts down the requests that have waited for one.
-    fn release(&mut self, gone: &Open, free: &mut Vec<u32>) {
+    /// Counts down the requests that have waited for one. Returns those that wait for no other.
+    fn release(&mut self, gone: &Open) -> Vec<u32> {
         let mut later = Vec::new();
         self.meeting(gone, |slot| later.push(slot));
         later.retain(|&slot| self.open[slot as usize].sequence > gone.sequence);
@@ -92,7 +92,7 @@ impl Order {
         });
         self.waiting -= later.len() as u32;
         later.sort_unstable_by_key(|&slot| self.open[slot as usize].sequence);
-        free.append(&mut later);
+        later
     }
 
     /// Makes the stretches long enough for a request.

@@ -16,16 +16,17 @@ impl<D: Device> BlockQueue<D> {
         match self.config.plug {
             Plug::Off => self.hand_over(slot),
             Plug::Batch => {
-                let list = self.plug.tasks.of(process);
+                let index = self.plug.tasks.list(process);
+                let list = &self.plug.tasks.lists[index];
                 if list.len() >= BATCH_MAX || self.is_long(list.first()) {
-                    self.flush_task(process);
+                    self.flush_list(index);
                 }
-                self.plug.tasks.push(process, slot);
+                self.plug.tasks.lists[index].push(slot);
             }
             Plug::Timer { requests, delay } => {
                 // `__make_request`: `elv_queue_empty`, then `blk_plug_device`, which does not restart a running timer.
                 if self.waiting() == 0 && !self.is_closed() {
-                    self.plug.until = self.inner.now() + delay;
+                    self.plug.until = self.time() + delay;
                 }
                 self.hand_over(slot);
                 // `elv_insert`: the allocated requests less those at the drive.
@@ -88,14 +89,8 @@ impl<D: Device> BlockQueue<D> {
             self.plug.tasks.clear();
         }
         let awaited = std::mem::take(&mut self.plug.awaited);
-        if self.is_closed() && (awaited || self.inner.now() >= self.plug.until) {
+        if self.is_closed() && (awaited || self.time() >= self.plug.until) {
             self.open();
-        }
-    }
-
-    fn flush_task(&mut self, task: u32) {
-        if let Some(index) = self.plug.tasks.index(task) {
-            self.flush_list(index);
         }
     }
 
@@ -119,6 +114,6 @@ impl<D: Device> BlockQueue<D> {
         if self.config.merge {
             self.note_mergeable(&io);
         }
-        self.scheduler.insert(self.inner.now(), io);
+        self.scheduler.insert(self.time(), io);
     }
 }

@@ -31,7 +31,7 @@ impl TaskLists {
 
     /// Returns the index of a task's list.
     #[inline]
-    pub(super) fn index(&self, task: u32) -> Option<usize> {
+    fn index(&self, task: u32) -> Option<usize> {
         match self.tasks.len() <= FEW_TASKS {
             true => self.tasks.iter().position(|&other| other == task),
             false => self.of_task.get(&task).copied(),
@@ -44,10 +44,10 @@ impl TaskLists {
         self.index(task).map_or(&[], |index| &self.lists[index])
     }
 
+    /// Returns the index of a task's list, which begins here if it has none.
     #[inline]
-    pub(super) fn push(&mut self, task: u32, slot: u32) {
-        let index = self.index(task).unwrap_or_else(|| self.begin(task));
-        self.lists[index].push(slot);
+    pub(super) fn list(&mut self, task: u32) -> usize {
+        self.index(task).unwrap_or_else(|| self.begin(task))
     }
 
     /// Begins the list of a task and returns its index.

@@ -49,6 +49,12 @@ impl<D: Device> BlockQueue<D> {
         );
         now
     }
+
+    /// Returns the time at which [`BlockQueue::elapse`] was called last: at the beginning of every call of the queue.
+    #[inline]
+    pub(super) fn time(&self) -> Time {
+        self.counts.work.at
+    }
 }
 
 impl<D: Subject> Subject for BlockQueue<D> {
@@ -62,7 +68,7 @@ impl<D: Subject> Subject for BlockQueue<D> {
 
     /// What the queue can do at once counts as now: something to return, to unplug or to dispatch.
     fn next_at(&mut self) -> Option<Time> {
-        let now = self.inner.now();
+        let now = self.elapse();
         let inner = self.inner.next_at()?;
         let acts = !self.ready.is_empty() || self.plug.tasks.used() > 0;
         Some(if acts {

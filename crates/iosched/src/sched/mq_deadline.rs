@@ -64,17 +64,13 @@ struct Class {
     queues: [SortedQueue; 2],
     /// The start of the last dispatched request of each kind, in bytes.
     latest: [u64; 2],
-    in_flight: usize,
+    /// Number of requests held or in flight.
+    requests: usize,
 }
 
 impl Class {
-    fn held(&self) -> usize {
-        self.queues[READ].len() + self.queues[WRITE].len()
-    }
-
-    /// Returns true if a request of the class is held or in flight.
     fn is_busy(&self) -> bool {
-        self.held() + self.in_flight > 0
+        self.requests > 0
     }
 
     /// Returns the next request of a kind in order of place.
@@ -137,10 +133,26 @@ impl MqDeadline {
         })
     }
 
+    fn add(&mut self, io: Io) {
+        let class = &mut self.classes[class_of(&io)];
+        class.queues[side_of(&io)].insert(&mut self.pool, io);
+        class.requests += 1;
+    }
+
+    /// Takes a held request out again. Returns false if it is not held.
+    fn take(&mut self, io: &Io) -> bool {
+        let class = &mut self.classes[class_of(io)];
+        let queue = &mut class.queues[side_of(io)];
+        let is_held = queue.remove(&mut self.pool, place(io)).is_some();
+        class.requests -= usize::from(is_held);
+        is_held
+    }
+
     /// Chooses the next request of a class by batch, direction, deadline and place.
     fn choose(&self, class: &Class, now: Time) -> Option<Choice> {
+        let next = class.next(self.last);
         if self.batching < self.tunables.fifo_batch
-            && let Some(at) = class.next(self.last)
+            && let Some(at) = next
         {
             return Some(Choice {
                 side: self.last,
@@ -157,7 +169,11 @@ impl MqDeadline {
         };
         let oldest = class.queues[side].oldest(&self.pool)?;
         let expire = [self.tunables.read_expire, self.tunables.write_expire][side];
-        let at = match class.next(side) {
+        let next = match side == self.last {
+            true => next,
+            false => class.next(side),
+        };
+        let at = match next {
             Some(next) if now < oldest.queued + expire => next,
             _ => place(oldest),
         };
@@ -174,7 +190,6 @@ impl MqDeadline {
         let io = held.queues[choice.side].remove(&mut self.pool, choice.at)?;
         self.held -= 1;
         held.latest[choice.side] = io.offset;
-        held.in_flight += 1;
         self.last = choice.side;
         self.batching = choice.batching;
         self.starved = choice.starved;
@@ -221,7 +236,7 @@ impl MqDeadline {
 
 impl Scheduler for MqDeadline {
     fn insert(&mut self, _now: Time, io: Io) {
-        self.classes[class_of(&io)].queues[side_of(&io)].insert(&mut self.pool, io);
+        self.add(io);
         self.held += 1;
     }
 
@@ -229,18 +244,13 @@ impl Scheduler for MqDeadline {
         let (side, class) = (side_of(before), class_of(before));
         if class == class_of(&io) {
             self.classes[class].queues[side].change(&mut self.pool, before, io);
-        } else if self.classes[class].queues[side]
-            .remove(&mut self.pool, place(before))
-            .is_some()
-        {
-            self.classes[class_of(&io)].queues[side].insert(&mut self.pool, io);
+        } else if self.take(before) {
+            self.add(io);
         }
     }
 
     fn remove(&mut self, io: &Io) {
-        let queue = &mut self.classes[class_of(io)].queues[side_of(io)];
-        let removed = queue.remove(&mut self.pool, place(io));
-        self.held -= usize::from(removed.is_some());
+        self.held -= usize::from(self.take(io));
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
@@ -261,7 +271,7 @@ impl Scheduler for MqDeadline {
 
     fn completed(&mut self, _now: Time, io: &Io) {
         let class = &mut self.classes[class_of(io)];
-        class.in_flight = class.in_flight.saturating_sub(1);
+        class.requests = class.requests.saturating_sub(1);
     }
 
     fn next_timer(&self) -> Option<Time> {
