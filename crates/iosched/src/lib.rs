@@ -32,7 +32,6 @@ mod priority;
 pub mod queue;
 pub mod sched;
 mod scheduler;
-mod sorted;
 pub mod split;
 
 pub use config::{Config, SCHEDULERS};

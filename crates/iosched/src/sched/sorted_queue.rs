@@ -3,9 +3,10 @@
 //! One [`Pool`] holds all requests of a scheduler; each request is in one [`SortedQueue`]. A scheduler with a queue for
 //! each direction or process shares one pool, so memory depends on the number of requests, not on the number of queues.
 
-use crate::sorted::{Rank, Sorted};
 use crate::{Io, IoKey};
+use fathom_base::links::NONE;
 use fathom_base::{Links, List};
+use std::collections::BTreeMap;
 
 /// The start of a request and its key. Reads may begin at the same byte; they are then ordered by arrival.
 pub(crate) type Place = (u64, IoKey);
@@ -15,6 +16,9 @@ pub(crate) type Place = (u64, IoKey);
 pub(crate) fn place(io: &Io) -> Place {
     (io.offset, io.key)
 }
+
+/// The offset of a request and its sequence number.
+type Rank = (u64, u64);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -38,15 +42,24 @@ impl Pool {
         self.slots.get(key.0 as usize)?.io.as_ref()
     }
 
-    /// Makes room for a new request and returns its sequence number, which is above all earlier ones.
+    /// Stores a new request with a sequence number above all earlier ones.
     #[inline]
-    fn reserve(&mut self, key: IoKey) -> u64 {
+    fn add(&mut self, io: Io) {
+        debug_assert!(self.get(io.key).is_none(), "{:?} is in a queue", io.key);
         self.came += 1;
-        let index = key.0 as usize;
+        let index = io.key.0 as usize;
         if self.slots.len() <= index {
             self.slots.resize(index + 1, Slot::default());
         }
-        self.came
+        self.slots[index] = Slot {
+            io: Some(io),
+            sequence: self.came,
+        };
+    }
+
+    #[inline]
+    fn take(&mut self, key: IoKey) -> Option<Io> {
+        self.slots.get_mut(key.0 as usize)?.io.take()
     }
 
     /// The sort key of a place: its offset, then the sequence number. A place without a request comes after all others
@@ -63,57 +76,75 @@ impl Pool {
 /// Finding the oldest takes constant time; operations on places take logarithmic time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortedQueue {
+    /// A request that came to an empty queue, until a second one comes; it is in neither order. Above a drive that has
+    /// room, most requests go before that.
+    only: Option<Place>,
     /// In order of arrival.
     ages: List,
-    /// By offset, then by arrival.
-    places: Sorted,
+    places: BTreeMap<Rank, IoKey>,
 }
 
 impl SortedQueue {
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.places.len() + usize::from(self.only.is_some())
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.places.is_empty() && self.only.is_none()
     }
 
     /// Inserts a request, behind those that were queued before it.
     #[inline]
     pub(crate) fn insert(&mut self, pool: &mut Pool, io: Io) {
-        let sequence = pool.reserve(io.key);
-        debug_assert!(pool.get(io.key).is_none(), "{:?} is in a queue", io.key);
-        self.places.insert((io.offset, sequence), io.key.0);
-        self.link(pool, io, sequence, self.ages.newest);
+        let at = place(&io);
+        pool.add(io);
+        if self.is_empty() {
+            self.only = Some(at);
+            return;
+        }
+        if let Some(only) = self.only.take() {
+            self.line_up(pool, only, NONE);
+        }
+        self.line_up(pool, at, self.ages.newest);
     }
 
     /// Replaces a request of the queue. If it has become older, it moves ahead of the younger ones.
     pub(crate) fn change(&mut self, pool: &mut Pool, before: &Io, io: Io) {
-        let (_, sequence) = pool.rank(place(before));
-        if !self.places.remove((before.offset, sequence)) {
+        let at = place(before);
+        let is_only = self.only == Some(at);
+        if !is_only && self.places.remove(&pool.rank(at)).is_none() {
             return;
         }
-        self.places.insert((io.offset, sequence), io.key.0);
-        if let Some((_, older)) = self.unlink(pool, before.key) {
-            self.link(pool, io, sequence, older);
+        if let Some(slot) = pool.slots.get_mut(io.key.0 as usize) {
+            slot.io = Some(io);
+        }
+        if is_only {
+            self.only = Some(place(&io));
+        } else {
+            let older = pool.ages.older(io.key.0);
+            pool.ages.detach(&mut self.ages, io.key.0);
+            self.line_up(pool, place(&io), older);
         }
     }
 
     /// Takes out a request of the queue.
     #[inline]
     pub(crate) fn remove(&mut self, pool: &mut Pool, at: Place) -> Option<Io> {
-        if !self.places.remove(pool.rank(at)) {
-            return None;
+        if self.only == Some(at) {
+            self.only = None;
+        } else {
+            self.places.remove(&pool.rank(at))?;
+            pool.ages.detach(&mut self.ages, at.1.0);
         }
-        self.unlink(pool, at.1).map(|(io, _)| io)
+        pool.take(at.1)
     }
 
     /// Returns the request that was queued first.
     #[inline]
     pub(crate) fn oldest<'a>(&self, pool: &'a Pool) -> Option<&'a Io> {
-        pool.get(IoKey(self.ages.oldest))
+        pool.get(self.only.map_or(IoKey(self.ages.oldest), |only| only.1))
     }
 
     /// Returns the first place.
@@ -125,51 +156,50 @@ impl SortedQueue {
     /// Returns the first place at or above an offset.
     #[inline]
     pub(crate) fn at_or_above(&self, offset: u64) -> Option<Place> {
-        let ((offset, _), key) = self.places.at_or_above((offset, 0))?;
-        Some((offset, IoKey(key)))
+        match self.only {
+            Some(only) => (only.0 >= offset).then_some(only),
+            None => self.from((offset, 0)),
+        }
+    }
+
+    /// Returns the first place of this rank or a higher one in a queue of several requests.
+    #[inline]
+    fn from(&self, rank: Rank) -> Option<Place> {
+        let (&(offset, _), &key) = self.places.range(rank..).next()?;
+        Some((offset, key))
     }
 
     /// Returns the next place after `at`.
     #[inline]
     pub(crate) fn after(&self, pool: &Pool, at: Place) -> Option<Place> {
-        let (offset, sequence) = pool.rank(at);
-        let beyond = (offset, sequence.saturating_add(1));
-        let ((offset, _), key) = self.places.at_or_above(beyond)?;
-        Some((offset, IoKey(key)))
+        let rank = pool.rank(at);
+        match self.only {
+            Some(only) => (pool.rank(only) > rank).then_some(only),
+            None => self.from((rank.0, rank.1.saturating_add(1))),
+        }
     }
 
     /// Returns the nearest place below; if several requests begin there, the one that arrived first.
     #[inline]
     pub(crate) fn before(&self, pool: &Pool, at: Place) -> Option<Place> {
-        let mut below = None;
-        self.places.below(pool.rank(at), |(offset, _), _| {
-            below = Some(offset);
-            false
-        });
-        self.at_or_above(below?)
+        let rank = pool.rank(at);
+        if let Some(only) = self.only {
+            return (pool.rank(only) < rank).then_some(only);
+        }
+        let (&(offset, _), _) = self.places.range(..rank).next_back()?;
+        self.from((offset, 0))
     }
 
-    /// Links a request into the order of age behind `older`, or farther ahead if `older` was queued later.
-    #[inline]
-    fn link(&mut self, pool: &mut Pool, io: Io, sequence: u64, mut older: u32) {
+    /// Puts a request into both orders: by age behind `older`, or farther ahead if `older` was queued later.
+    fn line_up(&mut self, pool: &mut Pool, at: Place, mut older: u32) {
+        let queued = pool.get(at.1).map(|io| io.queued);
         while let Some(ahead) = pool.get(IoKey(older))
-            && ahead.queued > io.queued
+            && Some(ahead.queued) > queued
         {
             older = pool.ages.older(older);
         }
-        let key = io.key.0;
-        let io = Some(io);
-        pool.slots[key as usize] = Slot { io, sequence };
-        pool.ages.insert(&mut self.ages, older, key);
-    }
-
-    /// Unlinks a request from the order of age. Returns it and the key of the request ahead of it.
-    #[inline]
-    fn unlink(&mut self, pool: &mut Pool, key: IoKey) -> Option<(Io, u32)> {
-        let io = pool.slots.get_mut(key.0 as usize)?.io.take()?;
-        let older = pool.ages.older(key.0);
-        pool.ages.detach(&mut self.ages, key.0);
-        Some((io, older))
+        pool.ages.insert(&mut self.ages, older, at.1.0);
+        self.places.insert(pool.rank(at), at.1);
     }
 }
 
