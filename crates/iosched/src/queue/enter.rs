@@ -107,12 +107,13 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// The longest request that may begin at an offset, in bytes: a positive multiple of the drive's logical block.
+    #[inline]
     pub(super) fn room(&self, op: Op, offset: u64) -> u64 {
         let block = u64::from(self.info.logical_block_bytes);
         let wanted = self.config.split.room(op, offset);
         let room = wanted
             .min(self.scheduler.room(op, offset))
-            .min(self.inner.info().max_request_bytes);
+            .min(self.longest);
         (room - above_multiple(room, block)).max(block)
     }
 

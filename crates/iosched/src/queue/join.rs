@@ -51,6 +51,7 @@ impl<D: Device> BlockQueue<D> {
         here.or_else(|| self.partner_in_scheduler(io))
     }
 
+    #[inline]
     fn partner_in_scheduler(&self, io: &Io) -> Option<(IoKey, End)> {
         let any = |key: Option<IoKey>| self.fits(self.held(key?)?, io, true);
         match self.merges.how {
@@ -143,6 +144,7 @@ impl<D: Device> BlockQueue<D> {
 
     /// Merges a request from a plug list with one in the scheduler that ends where it begins; the result may then be
     /// merged with a third one (`elv_attempt_insert_merge`, `block/elevator.c`). Returns whether it was merged.
+    #[inline]
     pub(super) fn merge_inserted(&mut self, slot: u32) -> bool {
         if matches!(self.merges.how, Merging::Latest { .. }) {
             return false;
@@ -185,6 +187,7 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// Records that the scheduler holds a request that others may be merged with.
+    #[inline]
     pub(super) fn note_mergeable(&mut self, io: &Io) {
         let Merging::Latest { of_kind } = self.merges.how else {
             self.merges.mergeable.insert(io);
@@ -200,6 +203,7 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// Removes a request from those that others may be merged with.
+    #[inline]
     pub(super) fn forget(&mut self, io: &Io) {
         if matches!(self.merges.how, Merging::Latest { .. }) {
             for list in &mut self.merges.latest {

@@ -15,16 +15,23 @@ pub(super) struct Mergeable {
 
 impl Mergeable {
     /// Adds a request that is not there. Several reads may have the same start or end; the one added last is found.
+    #[inline]
     pub(super) fn insert(&mut self, io: &Io) {
-        if let Some(newest) = self.newest.replace(*io) {
-            self.by_end.insert(newest.op, newest.end(), newest.key);
-            self.by_start.insert(newest.op, newest.offset, newest.key);
+        if let Some(newest) = self.newest {
+            self.enter(&newest);
         }
         self.by_end.forget(io.op, io.end());
         self.by_start.forget(io.op, io.offset);
+        self.newest = Some(*io);
+    }
+
+    fn enter(&mut self, io: &Io) {
+        self.by_end.insert(io.op, io.end(), io.key);
+        self.by_start.insert(io.op, io.offset, io.key);
     }
 
     /// Removes a request.
+    #[inline]
     pub(super) fn remove(&mut self, io: &Io) {
         if self.newest.is_some_and(|newest| newest.key == io.key) {
             self.newest = None;
@@ -35,6 +42,7 @@ impl Mergeable {
     }
 
     /// The request that ends where `io` begins.
+    #[inline]
     pub(super) fn before(&self, io: &Io) -> Option<IoKey> {
         let newest = self.newest.as_ref();
         match newest.filter(|newest| newest.op == io.op && newest.end() == io.offset) {
@@ -44,6 +52,7 @@ impl Mergeable {
     }
 
     /// The request that begins where `io` ends.
+    #[inline]
     pub(super) fn after(&self, io: &Io) -> Option<IoKey> {
         let newest = self.newest.as_ref();
         match newest.filter(|newest| newest.op == io.op && newest.offset == io.end()) {

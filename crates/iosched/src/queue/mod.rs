@@ -59,6 +59,8 @@ pub struct BlockQueue<D> {
     priorities: Priorities,
     era: Era,
     depth: u32,
+    /// The longest request that the drive takes, in bytes.
+    longest: u64,
     parents: Slab<Parent>,
     pieces: Slab<Piece>,
     order: Order,
@@ -137,6 +139,7 @@ impl<D: Device> BlockQueue<D> {
         };
         Ok(Self {
             depth: config.depth.map_or(most, |depth| depth.min(most)),
+            longest: inner.info().max_request_bytes,
             counts: Counts {
                 since: inner.now(),
                 work: QueueWork::default(),

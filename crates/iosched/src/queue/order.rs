@@ -11,7 +11,7 @@ use fathom_block::{Op, Request};
 struct Open {
     start: u64,
     end: u64,
-    op: Op,
+    is_read: bool,
     sequence: u64,
     /// Number of earlier requests that it meets and that are not complete.
     waits_for: u32,
@@ -36,23 +36,24 @@ pub(super) struct Order {
 
 impl Order {
     /// Adds a new request. Returns whether it may enter at once.
+    #[inline]
     pub(super) fn admit(&mut self, slot: u32, request: &Request) -> bool {
         self.sequence += 1;
         let mut met = 0;
         let new = Open {
             start: request.offset,
             end: request.end(),
-            op: request.op,
+            is_read: request.op == Op::Read,
             sequence: self.sequence,
             waits_for: 0,
         };
         if request.len > 1 << self.stretch {
             self.lengthen(request.len);
         }
-        if request.op != Op::Read || self.changing > 0 {
+        if !new.is_read || self.changing > 0 {
             self.meeting(&new, |_| met += 1);
         }
-        self.changing += u32::from(request.op != Op::Read);
+        self.changing += u32::from(!new.is_read);
         self.waiting += u32::from(met > 0);
         self.starts.insert(new.start >> self.stretch, slot);
         let waits_for = met;
@@ -60,20 +61,27 @@ impl Order {
         met == 0
     }
 
+    #[inline]
     fn set(&mut self, slot: u32, open: Open) {
         match self.open.get_mut(slot as usize) {
             Some(place) => *place = open,
-            None => self.open.resize(slot as usize + 1, open),
+            None => self.extend(slot, open),
         }
     }
 
+    #[cold]
+    fn extend(&mut self, slot: u32, open: Open) {
+        self.open.resize(slot as usize + 1, open);
+    }
+
     /// Removes a completed request. Returns the slots of the requests that may enter now, in order of arrival.
+    #[inline]
     pub(super) fn done(&mut self, slot: u32, start: u64) -> Vec<u32> {
         if !self.starts.remove(start >> self.stretch, slot) {
             return Vec::new();
         }
         let gone = self.open[slot as usize];
-        self.changing -= u32::from(gone.op != Op::Read);
+        self.changing -= u32::from(!gone.is_read);
         match self.waiting {
             0 => Vec::new(),
             _ => self.release(&gone),
@@ -81,6 +89,7 @@ impl Order {
     }
 
     /// Counts down the requests that have waited for one. Returns those that wait for no other.
+    #[cold]
     fn release(&mut self, gone: &Open) -> Vec<u32> {
         let mut later = Vec::new();
         self.meeting(gone, |slot| later.push(slot));
@@ -107,15 +116,17 @@ impl Order {
     /// Calls a function with the slots of the open requests that one meets.
     #[inline]
     fn meeting(&self, one: &Open, mut found: impl FnMut(u32)) {
-        let first = (one.start >> self.stretch).saturating_sub(1);
-        for stretch in first..=(one.end - 1) >> self.stretch {
+        let last = (one.end - 1) >> self.stretch;
+        let mut stretch = (one.start >> self.stretch).saturating_sub(1);
+        while stretch <= last {
             for slot in self.starts.at(stretch) {
                 let open = &self.open[slot as usize];
                 let overlaps = open.start < one.end && one.start < open.end;
-                if overlaps && !(one.op == Op::Read && open.op == Op::Read) {
+                if overlaps && !(one.is_read && open.is_read) {
                     found(slot);
                 }
             }
+            stretch += 1;
         }
     }
 }

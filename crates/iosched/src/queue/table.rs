@@ -55,13 +55,12 @@ impl Table {
         if self.buckets.len() < 2 * (self.len + 1) {
             self.widen();
         }
+        if self.entries.len() <= slot as usize {
+            self.extend(slot);
+        }
         let bucket = self.bucket(number);
         let next = std::mem::replace(&mut self.buckets[bucket], slot);
-        let entry = Entry { number, next };
-        match self.entries.get_mut(slot as usize) {
-            Some(place) => *place = entry,
-            None => self.entries.resize(slot as usize + 1, entry),
-        }
+        self.entries[slot as usize] = Entry { number, next };
         self.len += 1;
     }
 
@@ -91,6 +90,14 @@ impl Table {
     /// Gives every request another number.
     pub(super) fn renumber(&mut self, of: impl Fn(u32) -> u64) {
         self.rebuild(self.buckets.len(), |slot, _| of(slot));
+    }
+
+    /// Makes an entry for a slot.
+    #[cold]
+    fn extend(&mut self, slot: u32) {
+        let (number, next) = (0, NONE);
+        let entry = Entry { number, next };
+        self.entries.resize(slot as usize + 1, entry);
     }
 
     /// Doubles the number of buckets.

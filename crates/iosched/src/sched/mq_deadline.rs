@@ -185,6 +185,20 @@ impl MqDeadline {
         })
     }
 
+    /// Returns the next request and releases it.
+    fn next(&mut self, now: Time) -> Option<Io> {
+        let class = self.classes.iter().position(Class::is_busy)?;
+        if self.is_contended() {
+            for class in 1..CLASSES {
+                if let Some(choice) = self.aged(class, now) {
+                    return self.go(class, choice);
+                }
+            }
+        }
+        let choice = self.choose(&self.classes[class], now)?;
+        self.go(class, choice)
+    }
+
     fn go(&mut self, class: usize, choice: Choice) -> Option<Io> {
         let held = &mut self.classes[class];
         let io = held.queues[choice.side].remove(&mut self.pool, choice.at)?;
@@ -211,7 +225,8 @@ impl MqDeadline {
     }
 
     fn is_contended(&self) -> bool {
-        self.classes.iter().filter(|class| class.is_busy()).count() >= 2
+        let [realtime, best_effort, idle] = self.classes.each_ref().map(Class::is_busy);
+        realtime && (best_effort || idle) || best_effort && idle
     }
 
     /// Chooses a request of a lower class if its oldest request has waited for `prio_aging_expire`.
@@ -254,19 +269,10 @@ impl Scheduler for MqDeadline {
     }
 
     fn dispatch(&mut self, now: Time) -> Option<Io> {
-        if self.held == 0 {
-            return None;
+        match self.held {
+            0 => None,
+            _ => self.next(now),
         }
-        if self.is_contended() {
-            for class in 1..CLASSES {
-                if let Some(choice) = self.aged(class, now) {
-                    return self.go(class, choice);
-                }
-            }
-        }
-        let class = self.classes.iter().position(Class::is_busy)?;
-        let choice = self.choose(&self.classes[class], now)?;
-        self.go(class, choice)
     }
 
     fn completed(&mut self, _now: Time, io: &Io) {
