@@ -1,7 +1,7 @@
 //! The path to the drive: dispatch and completion.
 
 use super::{BlockQueue, Parent, Part, Parts, Piece, Place, WHOLE, pool, stats};
-use crate::{Era, Merging};
+use crate::{Era, Io, Merging};
 use fathom_base::{Slab, Time};
 use fathom_block::{Completion, Device, Op, Payload, Request, RequestId, Tag};
 
@@ -35,7 +35,7 @@ impl<D: Device> BlockQueue<D> {
     /// Returns whether the queue takes one more request from the scheduler than the drive has room for. All current
     /// schedulers do: Linux notices that no tag is left with the request already in hand (`__blk_mq_do_dispatch_sched`,
     /// `blk_mq_dispatch_rq_list`, 6.18). Without a scheduler a request has its tag from the beginning.
-    fn takes_ahead(&self) -> bool {
+    pub(super) fn takes_ahead(&self) -> bool {
         self.era == Era::Multi && self.merges.how != Merging::Latest { of_kind: false }
     }
 
@@ -49,6 +49,12 @@ impl<D: Device> BlockQueue<D> {
         }
         let io = self.scheduler.dispatch(self.time())?;
         self.forget(&io);
+        self.leaves(&io)
+    }
+
+    /// Records that the scheduler has released a request.
+    #[inline]
+    pub(super) fn leaves(&mut self, io: &Io) -> Option<RequestId> {
         self.pieces.get_mut(io.key.0)?.place = Place::Drive;
         Some(RequestId(u64::from(io.key.0)))
     }

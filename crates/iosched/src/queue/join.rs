@@ -36,7 +36,7 @@ impl<D: Device> BlockQueue<D> {
     /// Finds the held request that a new one can be merged with, and at which end.
     #[inline]
     pub(super) fn partner(&self, io: &Io) -> Option<(IoKey, End)> {
-        if !self.config.merge || io.fua {
+        if !self.config.merge || io.fua || self.holds_nothing() {
             return None;
         }
         let plugged = self.plug.tasks.of(io.process).iter().rev();
@@ -146,7 +146,7 @@ impl<D: Device> BlockQueue<D> {
     /// merged with a third one (`elv_attempt_insert_merge`, `block/elevator.c`). Returns whether it was merged.
     #[inline]
     pub(super) fn merge_inserted(&mut self, slot: u32) -> bool {
-        if matches!(self.merges.how, Merging::Latest { .. }) {
+        if matches!(self.merges.how, Merging::Latest { .. }) || self.scheduler.is_empty() {
             return false;
         }
         let mut merged = false;

@@ -9,56 +9,31 @@ use fathom_block::Op;
 pub(super) struct Mergeable {
     by_end: Index,
     by_start: Index,
-    /// The request added last, which is in no index until another one is added: where the drive has room, it goes first.
-    newest: Option<Io>,
 }
 
 impl Mergeable {
     /// Adds a request that is not there. Several reads may have the same start or end; the one added last is found.
-    #[inline]
     pub(super) fn insert(&mut self, io: &Io) {
-        if let Some(newest) = self.newest {
-            self.enter(&newest);
-        }
-        self.by_end.forget(io.op, io.end());
-        self.by_start.forget(io.op, io.offset);
-        self.newest = Some(*io);
-    }
-
-    fn enter(&mut self, io: &Io) {
         self.by_end.insert(io.op, io.end(), io.key);
         self.by_start.insert(io.op, io.offset, io.key);
     }
 
     /// Removes a request.
-    #[inline]
     pub(super) fn remove(&mut self, io: &Io) {
-        if self.newest.is_some_and(|newest| newest.key == io.key) {
-            self.newest = None;
-        } else {
-            self.by_end.remove(io.op, io.end(), io.key);
-            self.by_start.remove(io.op, io.offset, io.key);
-        }
+        self.by_end.remove(io.op, io.end(), io.key);
+        self.by_start.remove(io.op, io.offset, io.key);
     }
 
     /// The request that ends where `io` begins.
     #[inline]
     pub(super) fn before(&self, io: &Io) -> Option<IoKey> {
-        let newest = self.newest.as_ref();
-        match newest.filter(|newest| newest.op == io.op && newest.end() == io.offset) {
-            Some(newest) => Some(newest.key),
-            None => self.by_end.find(io.op, io.offset),
-        }
+        self.by_end.find(io.op, io.offset)
     }
 
     /// The request that begins where `io` ends.
     #[inline]
     pub(super) fn after(&self, io: &Io) -> Option<IoKey> {
-        let newest = self.newest.as_ref();
-        match newest.filter(|newest| newest.op == io.op && newest.offset == io.end()) {
-            Some(newest) => Some(newest.key),
-            None => self.by_start.find(io.op, io.end()),
-        }
+        self.by_start.find(io.op, io.end())
     }
 }
 
@@ -77,8 +52,12 @@ impl Index {
         self.0.at(number(op, place)).next().map(IoKey)
     }
 
+    /// Adds a request in the place of another one at the same place.
     #[inline]
     fn insert(&mut self, op: Op, place: u64, key: IoKey) {
+        if let Some(other) = self.find(op, place) {
+            self.remove(op, place, other);
+        }
         self.0.insert(number(op, place), key.0);
     }
 
@@ -86,14 +65,6 @@ impl Index {
     #[inline]
     fn remove(&mut self, op: Op, place: u64, key: IoKey) {
         self.0.remove(number(op, place), key.0);
-    }
-
-    /// Removes the request at a place, if there is one.
-    #[inline]
-    fn forget(&mut self, op: Op, place: u64) {
-        if let Some(key) = self.find(op, place) {
-            self.remove(op, place, key);
-        }
     }
 }
 

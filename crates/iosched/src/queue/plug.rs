@@ -45,6 +45,12 @@ impl<D: Device> BlockQueue<D> {
         long && self.config.merge && self.era == Era::Multi
     }
 
+    /// Returns true if there is no request that a new one could be merged with.
+    #[inline]
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.plug.tasks.used() == 0 && self.scheduler.is_empty()
+    }
+
     /// Number of requests that were not dispatched, without those in plug lists.
     fn waiting(&self) -> usize {
         self.scheduler.len() + self.whole.len() + usize::from(self.next.is_some())
@@ -83,15 +89,20 @@ impl<D: Device> BlockQueue<D> {
     /// Called when the submitter waits: moves the plug lists to the scheduler, and removes the timer plug if it is due.
     pub(super) fn pull_plug_if_due(&mut self) {
         if self.plug.tasks.used() > 0 {
-            for index in 0..self.plug.tasks.used() {
-                self.flush_list(index);
-            }
-            self.plug.tasks.clear();
+            self.pull_plug();
         }
         let awaited = std::mem::take(&mut self.plug.awaited);
         if self.is_closed() && (awaited || self.time() >= self.plug.until) {
             self.open();
         }
+    }
+
+    fn pull_plug(&mut self) {
+        match self.plug.tasks.only() {
+            Some(slot) if self.goes_on() => self.pass(slot),
+            _ => (0..self.plug.tasks.used()).for_each(|index| self.flush_list(index)),
+        }
+        self.plug.tasks.clear();
     }
 
     fn flush_list(&mut self, index: usize) {
@@ -102,6 +113,28 @@ impl<D: Device> BlockQueue<D> {
             }
         }
         self.plug.tasks.lists[index] = pieces;
+    }
+
+    /// Returns true if the scheduler is asked for a request as soon as it has one.
+    fn goes_on(&self) -> bool {
+        let has_room = self.in_flight < self.depth || self.takes_ahead();
+        has_room && self.waiting() == 0 && !self.is_closed()
+    }
+
+    /// Passes a request through a scheduler that holds no other: it mostly goes on to the drive at once.
+    fn pass(&mut self, slot: u32) {
+        let Some(piece) = self.pieces.get_mut(slot) else {
+            return;
+        };
+        piece.place = Place::Scheduler;
+        let io = piece.io;
+        let now = self.time();
+        self.scheduler.insert(now, io);
+        match self.scheduler.dispatch(now) {
+            Some(io) => self.next = self.leaves(&io),
+            None if self.config.merge => self.note_mergeable(&io),
+            None => {}
+        }
     }
 
     /// Passes a request to the scheduler.

@@ -50,6 +50,15 @@ impl TaskLists {
         self.index(task).unwrap_or_else(|| self.begin(task))
     }
 
+    /// Returns the only slot of all lists; `None` if there are several.
+    #[inline]
+    pub(super) fn only(&self) -> Option<u32> {
+        match (&self.tasks[..], self.lists.first()?.as_slice()) {
+            ([_], &[slot]) => Some(slot),
+            _ => None,
+        }
+    }
+
     /// Begins the list of a task and returns its index.
     fn begin(&mut self, task: u32) -> usize {
         let index = self.tasks.len();
@@ -66,8 +75,10 @@ impl TaskLists {
         index
     }
 
-    /// Forgets the tasks. Their lists must be empty.
+    /// Forgets the tasks and empties their lists.
     pub(super) fn clear(&mut self) {
+        let used = &mut self.lists[..self.tasks.len()];
+        used.iter_mut().for_each(Vec::clear);
         self.tasks.clear();
         if !self.of_task.is_empty() {
             self.of_task.clear();
