@@ -130,3 +130,57 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::{Rng, Slab};
+
+    fn meet(one: &Request, other: &Request) -> bool {
+        let overlap = one.offset < other.end() && other.offset < one.end();
+        overlap && !(one.op == Op::Read && other.op == Op::Read)
+    }
+
+    /// The open requests in order of arrival, with their slots.
+    type Plain = Vec<(u32, Request)>;
+
+    /// The slots of the requests that meet no earlier one.
+    fn entered(plain: &Plain) -> Vec<u32> {
+        let is_free = |at: usize| !plain[..at].iter().any(|other| meet(&other.1, &plain[at].1));
+        let free = (0..plain.len()).filter(|&at| is_free(at));
+        free.map(|at| plain[at].0).collect()
+    }
+
+    fn request(rng: &mut Rng, longest: u64) -> Request {
+        let op = [Op::Read, Op::Read, Op::Write, Op::Trim][rng.below(4) as usize];
+        let len = 1 + rng.below(longest);
+        Request::new(0, op, rng.below(400) * 512, len * 512)
+    }
+
+    #[test]
+    fn a_request_enters_when_all_earlier_ones_that_it_meets_are_complete() {
+        let (mut order, mut plain) = (Order::default(), Plain::new());
+        let (mut slots, mut rng) = (Slab::default(), Rng::new(11, 0));
+        for turn in 0..6_000_u64 {
+            // The requests become longer, and the queue is full and nearly empty in turn.
+            let most = if turn / 500 % 2 == 0 { 60 } else { 3 };
+            if plain.len() < most {
+                let new = request(&mut rng, 1 << (turn / 800));
+                let slot = slots.insert(());
+                let meets = plain.iter().any(|(_, other)| meet(other, &new));
+                assert_eq!(order.admit(slot, &new), !meets);
+                plain.push((slot, new));
+            }
+            if plain.len() >= most || rng.chance(0.4) {
+                let before = entered(&plain);
+                let gone = before[rng.below(before.len() as u64) as usize];
+                let at = plain.iter().position(|&(slot, _)| slot == gone).unwrap();
+                let (_, request) = plain.remove(at);
+                let mut now = entered(&plain);
+                now.retain(|slot| !before.contains(slot));
+                assert_eq!(order.done(gone, request.offset), now);
+                slots.remove(gone);
+            }
+        }
+    }
+}

@@ -206,7 +206,7 @@ impl SortedQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sched::hand::read;
+    use crate::sched::hand::{LEN, read};
     use fathom_base::Time;
 
     fn at(key: u32, offset: u64, queued: u64) -> Io {
@@ -270,5 +270,86 @@ mod tests {
         );
         assert_eq!(queue.before(&pool, (4096, IoKey(7))), None);
         assert_eq!(by_age(&mut queue, &mut pool), [7, 2, 5]);
+    }
+
+    /// The requests in order of age, each with its number of arrival.
+    #[derive(Default)]
+    struct Plain(Vec<(Io, u64)>);
+
+    impl Plain {
+        fn insert(&mut self, mut index: usize, io: Io, sequence: u64) {
+            while index > 0 && self.0[index - 1].0.queued > io.queued {
+                index -= 1;
+            }
+            self.0.insert(index, (io, sequence));
+        }
+
+        /// The places in their order.
+        fn places(&self) -> Vec<Place> {
+            let mut all = self.0.clone();
+            all.sort_by_key(|&(io, sequence)| (io.offset, sequence));
+            all.iter().map(|(io, _)| place(io)).collect()
+        }
+    }
+
+    fn same(queue: &SortedQueue, pool: &Pool, plain: &Plain, offset: u64) {
+        let places = plain.places();
+        assert_eq!(queue.len(), places.len());
+        assert_eq!(queue.is_empty(), places.is_empty());
+        let oldest = plain.0.first().map(|(io, _)| io);
+        assert_eq!(queue.oldest(pool), oldest);
+        assert_eq!(queue.lowest(), places.first().copied());
+        let above = places.iter().find(|at| at.0 >= offset);
+        assert_eq!(queue.at_or_above(offset), above.copied());
+        // A place above all requests at its offset, and those of the requests.
+        let nowhere = (offset, IoKey(u32::MAX));
+        let below = |at: Place| places.iter().rev().find(|other| other.0 < at.0);
+        let first = |at: Place| places.iter().find(|other| other.0 == at.0).copied();
+        let here = first(nowhere).or_else(|| below(nowhere).and_then(|&at| first(at)));
+        assert_eq!(queue.before(pool, nowhere), here);
+        let beyond = places.iter().find(|at| at.0 > offset);
+        assert_eq!(queue.after(pool, nowhere), beyond.copied());
+        for (index, &at) in places.iter().enumerate() {
+            assert_eq!(queue.after(pool, at), places.get(index + 1).copied());
+            let before = places[..index].last().and_then(|&before| first(before));
+            assert_eq!(queue.before(pool, at), before);
+        }
+    }
+
+    #[test]
+    fn a_queue_does_as_a_list_does_with_none_one_and_many() {
+        let (mut queue, mut pool, mut plain) =
+            (SortedQueue::default(), Pool::default(), Plain::default());
+        let mut rng = fathom_base::Rng::new(2, 0);
+        for turn in 1..6_000_u64 {
+            let most = [1, 2, 12][turn as usize / 100 % 3];
+            let key = rng.below(16) as u32;
+            let found = plain.0.iter().position(|(io, _)| io.key.0 == key);
+            let io = at(
+                key,
+                rng.below(8) * LEN,
+                turn / 2 - rng.below(2).min(turn / 2),
+            );
+            match found {
+                None if plain.0.len() < most => {
+                    queue.insert(&mut pool, io);
+                    plain.insert(plain.0.len(), io, turn);
+                }
+                Some(index) if rng.chance(0.3) => {
+                    let (before, sequence) = plain.0.remove(index);
+                    let queued = Time(before.queued.0 - rng.below(3).min(before.queued.0));
+                    let io = Io { queued, ..io };
+                    queue.change(&mut pool, &before, io);
+                    plain.insert(index, io, sequence);
+                }
+                Some(index) => {
+                    let (gone, _) = plain.0.remove(index);
+                    assert_eq!(queue.remove(&mut pool, place(&gone)), Some(gone));
+                    assert_eq!(pool.get(gone.key), None);
+                }
+                None => assert_eq!(queue.remove(&mut pool, place(&io)), None),
+            }
+            same(&queue, &pool, &plain, rng.below(9) * LEN);
+        }
     }
 }

@@ -103,6 +103,23 @@ fn a_lower_class_waits_for_what_is_held_or_in_flight_of_a_higher() {
 }
 
 #[test]
+fn a_class_is_idle_when_its_requests_are_merged_away_or_complete() {
+    let mut scheduler = scheduler(|_| {});
+    let urgent = |key| of_class(Priority::RealTime, read(key, u64::from(key) * LEN));
+    for io in [urgent(1), urgent(2), read(3, 3 * LEN)] {
+        put(&mut scheduler, Time(1), io);
+    }
+    let queued = Time(1);
+    let merged = Io {
+        queued,
+        ..urgent(2)
+    };
+    scheduler.remove(&merged);
+    assert_eq!(scheduler.len(), 2);
+    assert_eq!(next(&mut scheduler, Time(2), ALL), [1, 3]);
+}
+
+#[test]
 fn what_has_waited_long_enough_goes_before_a_higher_class() {
     let mut scheduler = scheduler(|_| {});
     put(
