@@ -11,6 +11,7 @@ mod kernel;
 mod kernel_trace;
 mod linux;
 mod merge;
+mod pass;
 mod placement;
 mod queue;
 mod work;
