@@ -84,8 +84,9 @@ impl Map {
         if !bits.is_full(lpn) {
             prefetch_index(&bits.mapped, lpn / WORD);
         }
-        // A write that is probably a first write does not need the place.
-        if bits.count > self.units / 2 {
+        // A write that is probably a first write does not need the place, but a slot of the hash table: 600,000 writes to a new
+        // `epo` took 0.40 s without the slot and 0.34 s with it, in ten rounds in turn.
+        if self.sparse.is_some() || bits.count > self.units / 2 {
             self.fetch_entry(lpn);
         }
     }
