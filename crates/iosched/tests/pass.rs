@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use crate::common;
-use crate::common::queue::{Recorder, finish, given, queue, write};
+use crate::common::queue::{Recorder, finish, given, queue, run, write};
 use fathom_base::{Dur, Time};
 use fathom_block::Device;
 use fathom_block::devices::NullDevice;
@@ -52,4 +52,16 @@ fn a_request_that_the_scheduler_keeps_can_be_merged_with() {
     let drive = Recorder::new(NullDevice::new(common::info(), Dur::us(100)));
     let queue = BlockQueue::with_scheduler(drive, QueueConfig::default(), Box::new(long));
     assert_eq!(one_by_one(queue.unwrap(), &[0, 4]), [(0, 8)]);
+}
+
+#[test]
+fn the_only_requests_of_two_tasks_both_go() {
+    let requests = [0, 1].map(|process| {
+        let mut request = write(process, process * 64 * KIB, 4 * KIB);
+        request.tag.process = process as u32;
+        request
+    });
+    let mut queue = narrow("mq-deadline");
+    run(&mut queue, requests.to_vec());
+    assert_eq!(given(&queue), [(0, 4), (64, 4)]);
 }
