@@ -17,7 +17,7 @@ use super::issue::Issue;
 use super::ticket::{NO_BATCH, NOBODY};
 use crate::event::Clock;
 use crate::ftl::FlashOp;
-use crate::nand::job::{Ended, Place, Plain};
+use crate::nand::job::{Place, Plain};
 use fathom_base::Ppn;
 
 impl Plain {
@@ -152,14 +152,8 @@ impl FlashSide {
     pub(super) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Plain> {
         let ended = self.nand.plain_done(station, clock)?;
         self.counts.ops += 1;
-        let plain = match ended {
-            Ended::Part { sectors } => {
-                self.counts.sectors_programmed += u64::from(sectors);
-                return None;
-            }
-            Ended::All(plain) => plain,
-        };
-        self.counts.sectors_programmed += u64::from(plain.place.sectors);
+        self.counts.sectors_programmed += u64::from(ended.sectors);
+        let plain = ended.operation?;
         let domain = plain.domain as usize;
         if self.domains[domain].complete(plain.number, plain.run) {
             self.release_deferred(domain, clock);

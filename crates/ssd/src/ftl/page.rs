@@ -11,8 +11,8 @@
 //! data with different handles shares no block until collection moves it ("initially isolated"). The handles of units
 //! are forgotten in a power cut.
 //!
-//! [`super::victim`] selects the block to collect, `collect` collects it, `relocate` moves its units, `wear` levels wear, and `recovery`
-//! rebuilds the map after a power cut. `cache` and `fold` are the fast cache: blocks that are programmed with one bit per
+//! [`super::victim`] selects the block to collect, `collect` collects it, `relocate` moves its units, `wear` levels
+//! wear, and `recovery` rebuilds the map after a power cut. `cache` and `fold` are the fast cache: blocks that are programmed with one bit per
 //! cell. The traffic of a mapping table that lies in flash itself is not modelled
 //! here.
 

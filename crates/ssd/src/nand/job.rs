@@ -114,10 +114,10 @@ pub(crate) struct Plain {
     pub(crate) request: u32,
 }
 
-/// What has ended of a plain operation.
-pub(crate) enum Ended {
-    /// A copy of so many sectors that others of the run follow.
-    Part { sectors: u32 },
-    /// The operation.
-    All(Plain),
+/// The end of a program, or of a copy.
+pub(crate) struct Ended {
+    /// Sectors that were programmed.
+    pub(crate) sectors: u32,
+    /// Its plain operation, unless other copies of the run follow.
+    pub(crate) operation: Option<Plain>,
 }

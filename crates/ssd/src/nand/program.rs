@@ -85,18 +85,19 @@ impl Nand {
         let waiting = &mut self.plain[station as usize];
         let first = waiting.front_mut()?;
         first.left -= 1;
-        if first.left == 0 {
-            let plain = waiting.pop_front()?;
-            self.go_on(station, clock);
-            return Some(Ended::All(plain));
-        }
         first.page += 1;
         let (page, sectors) = (first.page, first.place.sectors);
+        if first.left == 0 {
+            let operation = waiting.pop_front();
+            self.go_on(station, clock);
+            return Some(Ended { sectors, operation });
+        }
         match self.stations[station as usize].reads.head {
             NONE => self.go_on_copying(station, page, clock),
             _ => self.go_on(station, clock),
         }
-        Some(Ended::Part { sectors })
+        let operation = None;
+        Some(Ended { sectors, operation })
     }
 
     pub(super) fn start_program(&mut self, id: u32, clock: &mut Clock) {

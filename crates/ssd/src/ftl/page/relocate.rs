@@ -24,10 +24,9 @@ impl PageFtl {
         &mut self,
         group: u32,
         front: usize,
-        live: &[(u32, u32)],
+        mut live: &[(u32, u32)],
         ops: &mut Vec<FlashOp>,
     ) {
-        let mut live = live;
         while !live.is_empty() {
             let Some(first) = self.next_place(group, front, ops) else {
                 break;
