@@ -28,6 +28,7 @@ mod profiles;
 mod read_only;
 mod reads;
 mod reclaim;
+mod shared;
 mod state;
 mod store;
 mod study;

@@ -33,6 +33,9 @@ trait Kind: Sized {
         None
     }
 
+    /// Returns true if drives of different seeds may differ. There is no default: each kind says so itself.
+    fn depends_on_seed(&self) -> bool;
+
     /// Builds a new drive, as it leaves the factory.
     fn build(&self, seed: u64) -> Result<Self::Drive, SpecError>;
 }
@@ -128,6 +131,12 @@ macro_rules! kinds {
                 match self {
                     $(Model::$kind(_) => <$spec as Kind>::STARTS_EMPTY,)*
                 }
+            }
+
+            /// Returns true if drives of different seeds may differ. Otherwise [`Model::build`] gives the same drive for every
+            /// seed, whatever it is asked to do later.
+            pub fn depends_on_seed(&self) -> bool {
+                each!(Model, self, spec => Kind::depends_on_seed(&**spec))
             }
 
             /// Builds a new drive, as it leaves the factory.

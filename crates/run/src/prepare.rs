@@ -50,6 +50,14 @@ impl std::str::FromStr for Precondition {
 }
 
 impl Precondition {
+    /// Returns true if the writes that bring a drive into this state are drawn from the seed.
+    pub fn depends_on_seed(self) -> bool {
+        match self {
+            Self::AsIs | Self::Fresh | Self::Filled => false,
+            Self::Random { .. } => true,
+        }
+    }
+
     /// Returns the state a run begins in: `given`, or `filled` for a drive that starts empty, because no drive in use
     /// answers reads from erased flash. A drive that does not start empty cannot be fresh and is taken as it is.
     pub fn of(given: Option<Self>, starts_empty: bool) -> Self {

@@ -22,6 +22,7 @@ mod geometry;
 mod link;
 mod nand;
 pub mod presets;
+mod seed;
 pub mod spec;
 
 pub use buffer::pages::{

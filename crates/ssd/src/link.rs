@@ -24,11 +24,12 @@ pub(crate) struct Link {
     buses: [Bus; 2],
     /// Bytes and duration of the last transfer. Most transfers have the same size, so this saves a division.
     last: (u64, Exact),
-    rng: Rng,
+    /// Present if the times of commands vary.
+    rng: Option<Rng>,
 }
 
 impl Link {
-    pub(crate) fn new(host: &Host, command_percent: f64, rng: Rng) -> Self {
+    pub(crate) fn new(host: &Host, command_percent: f64, rng: Option<Rng>) -> Self {
         Self {
             overhead: host.command_overhead,
             latency: host.latency,
@@ -46,8 +47,8 @@ impl Link {
     #[inline]
     pub(crate) fn command(&mut self, now: Time) -> Time {
         let mut overhead = self.overhead;
-        if self.jitter > 0.0 {
-            let factor = (1.0 + self.jitter * self.rng.normal()).max(0.2);
+        if let Some(rng) = &mut self.rng {
+            let factor = (1.0 + self.jitter * rng.normal()).max(0.2);
             overhead = Dur((overhead.0 as f64 * factor) as u64);
         }
         self.controller_free = self.controller_free.max(now) + overhead;

@@ -6,7 +6,7 @@ use crate::common::suite::case::Case;
 use crate::common::{KINDS, drive, drives};
 use fathom_base::{Bytes, Dur, Rng, Time};
 use fathom_block::{Completion, Device, Op, Request};
-use fathom_ssd::spec::{MappingKind, Noise, Prefetch, ReadBuffer};
+use fathom_ssd::spec::{MappingKind, Noise, Prefetch, ReadBuffer, Victim};
 use fathom_ssd::{Spec, Ssd};
 
 fn noisy(kind: MappingKind, shape: &str) -> Spec {
@@ -78,6 +78,76 @@ fn equal_spec_and_seed_give_equal_completions_and_another_seed_does_not() {
             assert_ne!(first, run(&spec, 2));
         }
     }
+}
+
+/// Writes a whole drive in order, then sends random requests. Returns everything that can be seen of it.
+fn life(spec: &Spec, seed: u64) -> (Vec<Completion>, String) {
+    let (mut drive, mut done) = (Ssd::new(spec, seed).unwrap(), Vec::new());
+    let (mut at, mut sent) = (drive.fill(), 0);
+    while at < spec.capacity.0 {
+        let len = spec.host.max_request.0.min(spec.capacity.0 - at);
+        match drive.submit(Request::new(at, Op::Write, at, len)) {
+            Ok(()) => (at, sent) = (at + len, sent + 1),
+            Err(_) => drive.wait(Time::MAX, &mut done),
+        }
+    }
+    while done.len() < sent {
+        drive.wait(Time::MAX, &mut done);
+    }
+    done.extend(work(&mut drive, 1 << 40, 600));
+    let seen = (drive.counters(), drive.merges(), drive.map_counts());
+    (done, format!("{seen:?} {:?}", drive.erase_counts()))
+}
+
+#[test]
+fn a_drive_that_does_not_depend_on_its_seed_is_the_same_for_all_seeds() {
+    let (mut same, mut others) = (0, 0);
+    for number in 2000..2300 {
+        let spec = Case::spec(number);
+        let is_same = life(&spec, 1) == life(&spec, 2);
+        if !spec.depends_on_seed() {
+            assert!(is_same, "case {number}: {}", spec.name);
+            same += 1;
+        }
+        others += usize::from(!is_same);
+    }
+    assert!(same > 50 && others > 50, "{same} and {others} of 300");
+}
+
+/// Each setting that draws makes the drive depend on the seed, and is seen.
+#[test]
+fn every_setting_that_draws_makes_a_drive_depend_on_its_seed() {
+    let settings: [fn(&mut Spec); 9] = [
+        |spec| spec.noise.command_percent = 5.0,
+        |spec| spec.noise.flash_percent = 5.0,
+        |spec| {
+            spec.noise.background_interval = Dur::ms(1);
+            spec.noise.background_duration = Dur::us(300);
+        },
+        |spec| (spec.faults.read_retry, spec.faults.read_retries_max) = (0.1, 3),
+        |spec| {
+            (spec.faults.age_cycles, spec.faults.read_retries_max) = (1000, 3);
+            spec.faults.read_retry_per_1000_cycles = 0.2;
+        },
+        |spec| spec.faults.factory_bad_percent = 20.0,
+        |spec| spec.faults.program_fail = 0.01,
+        |spec| spec.faults.erase_fail = 0.01,
+        |spec| spec.gc.victim = Victim::DChoices,
+    ];
+    let mut plain = drive(MappingKind::Page, "whole", "none");
+    plain.mapping.over_provisioning_percent = 200.0;
+    assert!(!plain.depends_on_seed());
+    assert_eq!(life(&plain, 1), life(&plain, 2));
+    for (number, set) in settings.iter().enumerate() {
+        let mut spec = plain.clone();
+        set(&mut spec);
+        assert!(spec.depends_on_seed(), "setting {number}");
+        assert_ne!(life(&spec, 1), life(&spec, 2), "setting {number}");
+    }
+    // A mapping without garbage collection draws no victims.
+    let mut hybrid = drive(MappingKind::Fast, "whole", "none");
+    hybrid.gc.victim = Victim::DChoices;
+    assert!(!hybrid.depends_on_seed());
 }
 
 #[test]

@@ -99,13 +99,14 @@ pub fn run(
 }
 
 /// Returns a run's initial state as text. Runs with equal states share the preconditioning.
+///
+/// The seed counts if the preparation draws from it, or the drive ever does: the copies of one drive have the generators of
+/// one seed.
 fn state_of(run: &Run) -> String {
-    format!(
-        "{:?} {} {}",
-        run.plan.precondition,
-        run.plan.seed,
-        run.model.to_toml()
-    )
+    let (state, model) = (run.plan.precondition, &run.model);
+    let draws = state.depends_on_seed() || model.depends_on_seed();
+    let seed = draws.then_some(run.plan.seed);
+    format!("{state:?} {seed:?} {}", model.to_toml())
 }
 
 /// The stored result of a run.
@@ -203,4 +204,44 @@ fn run_group(
             Ok((index, record))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const LOADS: &str = "[[workload]]\nname = 'a'\ngenerate = { generator = 'uniform', accesses = 9 }\n\
+                         [[workload]]\nname = 'b'\ngenerate = { generator = 'zipf', accesses = 9 }\n";
+
+    /// Returns the number of initial states of a study with eight seeds and two loads.
+    fn states(head: &str, set: &str) -> usize {
+        let text =
+            format!("name = 's'\nseeds = [1, 2, 3, 4, 5, 6, 7, 8]\n{head}\n[set]\n{set}\n{LOADS}");
+        let runs = super::super::plan(&Study::from_toml(&text).unwrap()).unwrap();
+        assert_eq!(runs.len(), 16);
+        runs.iter().map(state_of).collect::<BTreeSet<_>>().len()
+    }
+
+    #[test]
+    fn a_state_is_shared_among_seeds_unless_something_is_drawn() {
+        const NO_NOISE: &str = "'noise.command_percent' = 0.0\n'noise.flash_percent' = 0.0\n\
+                                'noise.background_interval' = '0s'\n'noise.background_duration' = '0s'\n";
+        let ssd = "drive = 'model:ssd-a'\n";
+        for kind in ["fast", "block", "page"] {
+            let quiet = format!("'mapping.kind' = '{kind}'\n{NO_NOISE}");
+            let filled = states(&format!("{ssd}precondition = 'filled'"), &quiet);
+            assert_eq!(filled, 1, "{kind}");
+            let random = "precondition = { random = { times = 1.0, bytes = '4KiB' } }";
+            assert_eq!(states(&format!("{ssd}{random}"), &quiet), 8, "{kind}");
+        }
+        let filled = format!("{ssd}precondition = 'filled'");
+        assert_eq!(states(&filled, ""), 8, "noise");
+        let retries = format!("{NO_NOISE}'faults.read_retry' = 0.1\n'faults.read_retries_max' = 2");
+        assert_eq!(states(&filled, &retries), 8, "repeated reads");
+        let disk = "drive = 'model:hitachi-7k160'\nprecondition = 'filled'";
+        assert_eq!(states(disk, ""), 8, "the angle of a disk");
+    }
 }

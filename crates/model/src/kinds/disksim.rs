@@ -18,6 +18,11 @@ impl Kind for Spec {
         Err(BadValue::new("capacity", size, allowed).into())
     }
 
+    /// The drive has a seed of its own in its file, and never gets another one.
+    fn depends_on_seed(&self) -> bool {
+        false
+    }
+
     fn build(&self, _seed: u64) -> Result<MsSsd, SpecError> {
         MsSsd::new(self)
     }

@@ -17,6 +17,11 @@ impl Kind for Spec {
         Ok(self.check()?)
     }
 
+    /// The angle of the disk at the start is always drawn.
+    fn depends_on_seed(&self) -> bool {
+        true
+    }
+
     fn build(&self, seed: u64) -> Result<Hdd, SpecError> {
         Hdd::new(self, seed)
     }

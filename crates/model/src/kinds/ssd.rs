@@ -23,6 +23,10 @@ impl Kind for Spec {
         self.write_buffer.as_ref().map(|buffer| buffer.capacity)
     }
 
+    fn depends_on_seed(&self) -> bool {
+        Spec::depends_on_seed(self)
+    }
+
     fn build(&self, seed: u64) -> Result<Self::Drive, SpecError> {
         Ok(Limited::new(Ssd::new(self, seed)?, self.limit.as_ref()))
     }

@@ -16,7 +16,8 @@ const PIECES_MAX: u32 = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct Background {
     noise: Noise,
-    rng: Rng,
+    /// Present if there is background work.
+    rng: Option<Rng>,
     /// Pieces of each station, including the one in progress.
     waiting: Vec<u8>,
     /// Pieces drawn since the last request.
@@ -24,7 +25,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    pub(super) fn new(noise: &Noise, stations: u32, rng: Rng) -> Self {
+    pub(super) fn new(noise: &Noise, stations: u32, rng: Option<Rng>) -> Self {
         Self {
             noise: noise.clone(),
             rng,
@@ -48,9 +49,10 @@ impl Background {
 
     /// Schedules the next piece, unless there is no background work or it has paused.
     pub(super) fn schedule(&mut self, clock: &mut Clock) {
-        let interval = self.noise.background_interval;
-        if interval > Dur::ZERO && self.since_request <= PIECES_MAX {
-            let wait = self.rng.exponential(interval.0 as f64);
+        if let Some(rng) = &mut self.rng
+            && self.since_request <= PIECES_MAX
+        {
+            let wait = rng.exponential(self.noise.background_interval.0 as f64);
             clock.after(Dur(wait as u64 + 1), Event::Background);
         }
     }
@@ -58,9 +60,10 @@ impl Background {
     /// Draws a piece: its station and its length in nanoseconds. `None` if that station has too many already.
     pub(super) fn draw(&mut self) -> Option<(u32, u32)> {
         self.since_request += 1;
-        let station = self.rng.below(self.waiting.len() as u64) as u32;
+        let rng = self.rng.as_mut()?;
+        let station = rng.below(self.waiting.len() as u64) as u32;
         let mean = self.noise.background_duration.0 as f64;
-        let length = self.rng.exponential(mean).min(4.0e9) as u32;
+        let length = rng.exponential(mean).min(4.0e9) as u32;
         let waiting = &mut self.waiting[station as usize];
         if *waiting >= WAITING_MAX {
             return None;

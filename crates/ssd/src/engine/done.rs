@@ -13,7 +13,7 @@ impl Ssd {
         let Some(job) = self.flash.done(op, &mut self.clock) else {
             return;
         };
-        if self.health.may_fail && self.has_failed(job) {
+        if self.health.may_fail() && self.has_failed(job) {
             return;
         }
         if job.failed && self.flash.rebuild(job, &mut self.clock) {

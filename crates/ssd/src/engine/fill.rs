@@ -27,7 +27,7 @@ impl Ssd {
     /// a fast cache. On a drive with a fast cache it stops before data has to be folded.
     pub fn fill(&mut self) -> u64 {
         let is_new = self.host.sectors_written == 0 && self.clock.is_idle();
-        let is_plain = !self.health.may_fail && self.background.is_silent();
+        let is_plain = !self.health.may_fail() && self.background.is_silent();
         let is_cached = !self.flash.fast.is_empty();
         let is_unknown = self.flash.store.is_some() || is_cached && self.g.map_units > 0;
         let is_zoned = self.info.zoned.is_some();

@@ -29,8 +29,8 @@ pub(super) struct FlashCounts {
 
 /// Returns true if the programs of a drive can be plain ([`super::plain`]).
 fn are_plain(spec: &Spec, nand: &Nand) -> bool {
-    let fails = spec.faults.program_fail > 0.0 || spec.faults.erase_fail > 0.0;
-    let is_special = fails || spec.flash.parity_stripe > 0 || spec.fast_cache.is_some();
+    let is_special =
+        spec.faults.fail() || spec.flash.parity_stripe > 0 || spec.fast_cache.is_some();
     nand.allows_plain() && !is_special
 }
 
@@ -67,7 +67,7 @@ pub(super) struct FlashSide {
 }
 
 impl FlashSide {
-    pub(super) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
+    pub(super) fn new(spec: &Spec, g: &Geometry, rng: Option<Rng>) -> Self {
         let nand = Nand::new(spec, g, rng);
         Self {
             plain: are_plain(spec, &nand),

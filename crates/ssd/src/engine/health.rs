@@ -11,9 +11,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub(super) struct Health {
     faults: Faults,
-    rng: Rng,
-    /// True if programs or erases can fail.
-    pub(super) may_fail: bool,
+    /// Present if programs or erases can fail.
+    rng: Option<Rng>,
     /// Blocks with a failed program: they go out of use after the next erase.
     doomed: BTreeSet<u32>,
     /// Blocks out of use, and the number of those that were bad from the start.
@@ -29,9 +28,8 @@ pub(super) struct Health {
 
 impl Health {
     /// Creates the health of a new drive; `bad` are the blocks that are bad from the start.
-    pub(super) fn new(faults: &Faults, g: &Geometry, bad: &[u32], rng: Rng) -> Self {
+    pub(super) fn new(faults: &Faults, g: &Geometry, bad: &[u32], rng: Option<Rng>) -> Self {
         Self {
-            may_fail: faults.program_fail > 0.0 || faults.erase_fail > 0.0,
             faults: faults.clone(),
             rng,
             doomed: BTreeSet::new(),
@@ -42,6 +40,12 @@ impl Health {
             program_fails: 0,
             erase_fails: 0,
         }
+    }
+
+    /// Returns true if programs or erases can fail.
+    #[inline]
+    pub(super) fn may_fail(&self) -> bool {
+        self.rng.is_some()
     }
 
     /// Returns true if blocks went bad after the drive was made.
@@ -56,7 +60,8 @@ impl Health {
 
     /// Draws whether a program has failed.
     pub(super) fn draw_program(&mut self) -> bool {
-        self.rng.chance(self.faults.program_fail)
+        let rng = self.rng.as_mut();
+        rng.is_some_and(|rng| rng.chance(self.faults.program_fail))
     }
 
     /// Records the failure of a program into a block.
@@ -67,8 +72,8 @@ impl Health {
 
     /// Records an erase. Returns true if the erase failed or the block must not be used again.
     pub(super) fn erase(&mut self, cblock: u32) -> bool {
-        if self.may_fail {
-            let failed = self.rng.chance(self.faults.erase_fail);
+        if let Some(rng) = &mut self.rng {
+            let failed = rng.chance(self.faults.erase_fail);
             self.erase_fails += u64::from(failed);
             if self.doomed.remove(&cblock) || failed {
                 self.bad.insert(cblock);
@@ -80,9 +85,12 @@ impl Health {
     }
 }
 
-/// Draws the blocks that are bad from the start.
-pub(super) fn draw_bad(g: &Geometry, mut rng: Rng) -> Vec<u32> {
+/// Draws the blocks that are bad from the start; none without a generator.
+pub(super) fn draw_bad(g: &Geometry, rng: Option<Rng>) -> Vec<u32> {
     let mut bad = Vec::new();
+    let Some(mut rng) = rng else {
+        return bad;
+    };
     for group in 0..g.groups {
         let first = group * g.cblocks_per_group;
         let wanted = bad.len() + g.bad_cblocks_per_group as usize;

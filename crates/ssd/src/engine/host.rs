@@ -49,7 +49,7 @@ pub(super) struct HostSide {
 }
 
 impl HostSide {
-    pub(super) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
+    pub(super) fn new(spec: &Spec, g: &Geometry, rng: Option<Rng>) -> Self {
         Self {
             link: Link::new(&spec.host, spec.noise.command_percent, rng),
             active: Slab::default(),

@@ -49,12 +49,13 @@ use crate::event::{Clock, Event};
 use crate::ftl::{AnyFtl, FlashOp, MapCounts, MergeCounts};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
+use crate::seed::Rngs;
 use crate::spec::{Spec, SpecError};
 use background::Background;
 use collection::Collection;
 
 use fathom_base::memory::room_for;
-use fathom_base::{BadValue, Lpn, Rng, SECTOR_BYTES, Time, want};
+use fathom_base::{BadValue, Lpn, SECTOR_BYTES, Time, want};
 use fathom_block::devices::Zones;
 use fathom_block::simulated::{self, Progress, Simulated};
 use fathom_block::{
@@ -115,22 +116,23 @@ impl Ssd {
         spec.check()?;
         let g = Geometry::new(spec);
         room_for_tables(spec, &g)?;
-        let bad = health::draw_bad(&g, Rng::new(seed, 5));
+        let rngs = Rngs::new(spec, seed);
+        let bad = health::draw_bad(&g, rngs.bad_blocks);
         let info = info_of(spec);
         let mut drive = Ssd {
             zones: Zones::new(&info),
             info,
             clock: Clock::default(),
-            host: HostSide::new(spec, &g, Rng::new(seed, 1)),
+            host: HostSide::new(spec, &g, rngs.commands),
             memory: WriteMemory::new(spec, &g),
             reads: ReadMemory::new(spec),
-            ftl: AnyFtl::new(spec, &g, seed)?,
+            ftl: AnyFtl::new(spec, &g, rngs.victims)?,
             ops: Vec::new(),
-            flash: FlashSide::new(spec, &g, Rng::new(seed, 2)),
-            health: Health::new(&spec.faults, &g, &bad, Rng::new(seed, 6)),
+            flash: FlashSide::new(spec, &g, rngs.flash),
+            health: Health::new(&spec.faults, &g, &bad, rngs.failures),
             collection: Collection::new(&spec.gc),
             folding: Collection::folding(spec.fast_cache.as_ref()),
-            background: Background::new(&spec.noise, g.stations, Rng::new(seed, 3)),
+            background: Background::new(&spec.noise, g.stations, rngs.background),
             powered: true,
             misplaced: 0,
             cut_after_ops: None,

@@ -15,7 +15,7 @@ use crate::bits::BitSet;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn, keys};
+use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use std::collections::VecDeque;
 
 const NO_LOG: u32 = u32::MAX;
@@ -284,7 +284,7 @@ merged into a new block (full merge).",
     ).keys(Config::KEYS);
     type Config = Config;
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, _rng: Option<Rng>) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         Self::empty(g, config.partial_program, logs)
     }

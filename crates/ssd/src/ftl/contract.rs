@@ -9,7 +9,7 @@
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn};
+use fathom_base::{About, Lpn, Ppn, Rng};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -82,8 +82,9 @@ pub(crate) trait Ftl: Sized {
     /// Its keys of `[mapping]`, declared with [`keys!`](fathom_base::keys).
     type Config: Default + Serialize + DeserializeOwned;
 
-    /// Builds the translation layer of a drive that was never written. `seed` starts its random numbers.
-    fn new(config: Self::Config, spec: &Spec, g: &Geometry, seed: u64) -> Self;
+    /// Builds the translation layer of a drive that was never written. `rng` draws its
+    /// victims, if the drive draws them.
+    fn new(config: Self::Config, spec: &Spec, g: &Geometry, rng: Option<Rng>) -> Self;
 
     /// Returns the place of a unit, or [`Ppn::NONE`] if it was never written or was trimmed.
     fn lookup(&self, lpn: Lpn) -> Ppn;

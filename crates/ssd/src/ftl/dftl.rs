@@ -35,7 +35,7 @@ use crate::nand::store::Store;
 use crate::spec::Spec;
 use cache::Cache;
 use config::Config;
-use fathom_base::{About, Lpn, Ppn, SECTOR_BYTES};
+use fathom_base::{About, Lpn, Ppn, Rng, SECTOR_BYTES};
 use host_memory::HostMemory;
 use std::collections::BTreeSet;
 
@@ -235,7 +235,7 @@ used last. A miss reads a translation page, from `mapping.host_memory_buffer` if
     ).keys(Config::KEYS);
     type Config = Config;
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, rng: Option<Rng>) -> Self {
         let room = config.map_cache.0 / CACHED_BYTES;
         let entries = (g.sectors_per_unit * SECTOR_BYTES as u32 / 4).max(1);
         let host_pages =
@@ -246,7 +246,7 @@ used last. A miss reads a translation page, from `mapping.host_memory_buffer` if
             placement_handles: 0,
         };
         Self {
-            inner: PageFtl::new(page, spec, g, seed),
+            inner: PageFtl::new(page, spec, g, rng),
             logical_units: g.logical_units,
             entries,
             cache: Cache::new(

@@ -21,7 +21,7 @@ use super::pool::{Pool, by_pool};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn, keys};
+use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use std::collections::VecDeque;
 
 /// The log for sequential writes.
@@ -168,7 +168,7 @@ with a unit in it is merged. A sequential stream has its own log, which can be s
 
     by_pool!();
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, _rng: Option<Rng>) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         let pool = Pool::new(logs, config.partial_program, g);
         let group = Group {

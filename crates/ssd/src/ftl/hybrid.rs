@@ -27,7 +27,7 @@ use super::pool::{Pool, by_pool};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn, keys};
+use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ any other is merged into its data blocks (irbw 2.1).",
 
     by_pool!();
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, _rng: Option<Rng>) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         let pool = Pool::new(logs, config.partial_program, g);
         let group = Group {

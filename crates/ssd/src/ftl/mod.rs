@@ -25,7 +25,7 @@ use crate::nand::store::Store;
 use crate::spec::{FTL, MappingKind, Spec};
 use contract::Ftl;
 use fathom_base::registry::table_of;
-use fathom_base::{BadValue, Lpn, Named, Ppn};
+use fathom_base::{BadValue, Lpn, Named, Ppn, Rng};
 
 /// One line per mapping. It expands to the list entry, the enum variant, the constructor and the calls without
 /// dynamic dispatch. The names come from [`MappingKind`]. The types cannot be part of that list: it belongs to the
@@ -47,12 +47,16 @@ macro_rules! mappings {
         }
 
         impl AnyFtl {
-            /// Builds the mapping that the spec names. `seed` starts its random numbers.
-            pub(crate) fn new(spec: &Spec, geometry: &Geometry, seed: u64) -> Result<Self, BadValue> {
+            /// Builds the mapping that the spec names. `rng` draws its victims, if the drive draws them.
+            pub(crate) fn new(
+                spec: &Spec,
+                geometry: &Geometry,
+                rng: Option<Rng>,
+            ) -> Result<Self, BadValue> {
                 Ok(match spec.mapping.kind {
                     $(MappingKind::$kind => {
                         let config = config::read::<$ftl>(&spec.mapping)?;
-                        AnyFtl::$kind(<$ftl>::new(config, spec, geometry, seed))
+                        AnyFtl::$kind(<$ftl>::new(config, spec, geometry, rng))
                     }),+
                 })
             }

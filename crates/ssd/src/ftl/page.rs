@@ -50,9 +50,6 @@ use owners::Owners;
 use step::InStep;
 use wear::Wear;
 
-/// The random stream, derived from the seed, for drawing victims.
-const STREAM: u64 = 7;
-
 /// The state of a page-mapped drive: 4 bytes per logical and 4 per physical unit, one more per logical unit where
 /// hot data is separated, and some per clustered block.
 #[derive(Clone, Debug)]
@@ -138,7 +135,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
     ).keys(Config::KEYS);
     type Config = Config;
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, rng: Option<Rng>) -> Self {
         let gc = &spec.gc;
         let hot = gc.separate == Separation::HotCold;
         let stripes = Stripes::new(config.striping, &spec.flash, g);
@@ -153,7 +150,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
                 Separation::Copies | Separation::HotCold => COPIES,
             },
             owners: Owners::new(g),
-            blocks: Blocks::new(gc, g, Rng::new(seed, STREAM)),
+            blocks: Blocks::new(gc, g, rng),
             heat: Heat::new(if hot {
                 g.logical_units + g.map_units
             } else {

@@ -22,7 +22,7 @@ use super::contract::{FlashOp, Ftl, MergeCounts, NO_CBLOCK, Stall};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn, keys};
+use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use std::collections::VecDeque;
 
 /// Maximum number of replacement blocks of one data block. The patent gives no number. Each further block makes
@@ -292,7 +292,7 @@ is too long is folded into one block (Ban, US patent 5,937,425).",
     ).keys(Config::KEYS);
     type Config = Config;
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, _rng: Option<Rng>) -> Self {
         let per_group = spec.logs_per_group(config.log_blocks, g.groups);
         Self::empty(g, config.partial_program, per_group)
     }

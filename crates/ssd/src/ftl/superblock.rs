@@ -26,7 +26,7 @@ use super::pool::{Pool, by_pool};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Lpn, Ppn, keys};
+use fathom_base::{About, Lpn, Ppn, Rng, keys};
 use std::collections::BTreeSet;
 
 /// Number of logical blocks of a superblock.
@@ -160,7 +160,7 @@ are page-mapped within, so that units that are written often gather in few block
 
     by_pool!();
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, _rng: Option<Rng>) -> Self {
         let logs = spec.logs_per_group(config.log_blocks, g.groups);
         Self {
             pool: Pool::new(logs, config.partial_program, g),

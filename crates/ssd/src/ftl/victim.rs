@@ -53,12 +53,13 @@ pub(super) struct Blocks {
     /// For each group, the block that was drawn last and is not collected yet, plus one. Drawing again until there
     /// is room for the drawn block would favour blocks with few valid units.
     drawn: Vec<u32>,
-    rng: Rng,
+    /// Present for `d-choices`.
+    rng: Option<Rng>,
 }
 
 impl Blocks {
     /// Counts for blocks that are all erased.
-    pub(super) fn new(gc: &Gc, g: &Geometry, rng: Rng) -> Self {
+    pub(super) fn new(gc: &Gc, g: &Geometry, rng: Option<Rng>) -> Self {
         let blocks = g.cblocks() as usize;
         let aged = matches!(gc.victim, Victim::Fifo | Victim::CostBenefit);
         Self {
@@ -252,7 +253,8 @@ impl Blocks {
         let first = group * self.per_group;
         let (mut drawn, mut best): (u32, Option<u32>) = (0, None);
         for _ in 0..self.choices * DRAWS {
-            let cblock = first + self.rng.below(u64::from(self.per_group)) as u32;
+            let drawn_at = self.rng.as_mut()?.below(u64::from(self.per_group));
+            let cblock = first + drawn_at as u32;
             if !self.is_sealed(cblock) {
                 continue;
             }

@@ -16,7 +16,7 @@ use crate::bits::BitSet;
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
 use crate::spec::Spec;
-use fathom_base::{About, Bytes, Lpn, Ppn, keys};
+use fathom_base::{About, Bytes, Lpn, Ppn, Rng, keys};
 use std::collections::VecDeque;
 
 /// The state of a clustered block.
@@ -196,7 +196,7 @@ map of pages nor garbage collection, and little over-provisioning (Bjørling et 
     ).keys(Config::KEYS);
     type Config = Config;
 
-    fn new(config: Config, spec: &Spec, g: &Geometry, _seed: u64) -> Self {
+    fn new(config: Config, spec: &Spec, g: &Geometry, _rng: Option<Rng>) -> Self {
         let cblock = spec.flash.clustered_block.0;
         let held = config.zone_capacity.unwrap_or(config.zone);
         let span = ((config.zone.0 / cblock) as u32).max(1);

@@ -16,6 +16,7 @@ const DAY_NS: f64 = 86_400.0 * 1e9;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Age {
+    repeats: bool,
     always: f64,
     per_cycle: f64,
     per_day: f64,
@@ -33,6 +34,7 @@ impl Age {
     pub(super) fn new(faults: &Faults, g: &Geometry) -> Self {
         let blocks = |counts: bool| if counts { g.cblocks() as usize } else { 0 };
         Self {
+            repeats: faults.repeat_reads(),
             always: faults.read_retry,
             per_cycle: faults.read_retry_per_1000_cycles / 1000.0,
             per_day: faults.read_retry_per_day,
@@ -52,7 +54,7 @@ impl Age {
 
     /// Returns true if a read may be repeated.
     pub(super) fn repeats(&self) -> bool {
-        self.always > 0.0 || self.matters()
+        self.repeats
     }
 
     /// Returns the probability that a read of a clustered page must be repeated.

@@ -62,7 +62,8 @@ pub(crate) struct Nand {
     every_copy: Option<Dur>,
     ops: Vec<Op>,
     free_ops: Vec<u32>,
-    rng: Rng,
+    /// Present if times vary or reads may be repeated.
+    rng: Option<Rng>,
     heat: Heat,
     pub(crate) age: Age,
     /// Repeated reads, and suspended programs, copies and erases.
@@ -71,7 +72,7 @@ pub(crate) struct Nand {
 }
 
 impl Nand {
-    pub(crate) fn new(spec: &Spec, g: &Geometry, rng: Rng) -> Self {
+    pub(crate) fn new(spec: &Spec, g: &Geometry, rng: Option<Rng>) -> Self {
         let channels = Channels::new(spec, g);
         let heat = Heat::new(spec.thermal.as_ref());
         let age = Age::new(&spec.faults, g);
@@ -282,13 +283,13 @@ impl Nand {
         if self.age.repeats() {
             let retry = self.age.retry(job.place.cpage, now);
             for _ in 0..self.read_retries_max {
-                if !self.rng.chance(retry) {
+                if !self.chance(retry) {
                     return (time, false);
                 }
                 self.retries += 1;
                 time += self.vary(nominal);
             }
-            return (time, self.rebuilds && self.rng.chance(retry));
+            return (time, self.rebuilds && self.chance(retry));
         }
         (time, false)
     }
@@ -296,10 +297,18 @@ impl Nand {
     #[inline]
     fn vary(&mut self, nominal: Dur) -> Dur {
         let nominal = self.heat.stretch(nominal);
-        if self.jitter == 0.0 {
-            return nominal;
+        match &mut self.rng {
+            Some(rng) if self.jitter > 0.0 => {
+                let factor = (1.0 + self.jitter * rng.normal()).max(0.5);
+                Dur((nominal.0 as f64 * factor) as u64)
+            }
+            _ => nominal,
         }
-        let factor = (1.0 + self.jitter * self.rng.normal()).max(0.5);
-        Dur((nominal.0 as f64 * factor) as u64)
+    }
+
+    /// Draws whether something of this probability happens.
+    fn chance(&mut self, probability: f64) -> bool {
+        let rng = self.rng.as_mut();
+        rng.is_some_and(|rng| rng.chance(probability))
     }
 }

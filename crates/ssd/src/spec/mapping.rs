@@ -222,3 +222,16 @@ pub struct Faults {
     /// Probability that an erase fails. Its block is then not used again.
     pub erase_fail: f64,
 }
+
+impl Faults {
+    /// Returns true if a read may be repeated.
+    pub(crate) fn repeat_reads(&self) -> bool {
+        let grows = self.read_retry_per_1000_cycles > 0.0 || self.read_retry_per_day > 0.0;
+        self.read_retry > 0.0 || grows
+    }
+
+    /// Returns true if programs or erases may fail.
+    pub(crate) fn fail(&self) -> bool {
+        self.program_fail > 0.0 || self.erase_fail > 0.0
+    }
+}

@@ -47,7 +47,12 @@ impl Replay {
         let g = Geometry::new(&spec);
         assert_eq!((g.logical_units, g.map_units), (1024, 8));
         Self {
-            ftl: Dftl::new(config::read::<Dftl>(&spec.mapping).unwrap(), &spec, &g, 1),
+            ftl: Dftl::new(
+                config::read::<Dftl>(&spec.mapping).unwrap(),
+                &spec,
+                &g,
+                None,
+            ),
             owner_at: vec![None; g.physical_units() as usize],
             place_of: vec![Ppn::NONE; 1032],
             pages: vec![None; 8],

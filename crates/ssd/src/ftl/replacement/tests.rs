@@ -12,7 +12,7 @@ fn ftl(partial_program: bool) -> ReplacementFtl {
     spec.mapping.unit = Some(Bytes::kib(1));
     spec.mapping.partial_program = partial_program;
     let config = config::read::<ReplacementFtl>(&spec.mapping).unwrap();
-    ReplacementFtl::new(config, &spec, &Geometry::new(&spec), 1)
+    ReplacementFtl::new(config, &spec, &Geometry::new(&spec), None)
 }
 
 /// Writes single units. Returns the block of each; blocks are numbered in the order in which they were taken.

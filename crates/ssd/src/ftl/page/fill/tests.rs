@@ -31,7 +31,7 @@ fn spec(channels: u32, units: u64, striping: Striping) -> Spec {
 fn ftl(spec: &Spec) -> PageFtl {
     spec.check().unwrap();
     let config: Config = config::read::<PageFtl>(&spec.mapping).unwrap();
-    PageFtl::new(config, spec, &Geometry::new(spec), 1)
+    PageFtl::new(config, spec, &Geometry::new(spec), None)
 }
 
 impl Pair {
