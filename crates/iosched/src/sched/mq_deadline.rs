@@ -74,6 +74,7 @@ impl Class {
     }
 
     /// Returns the next request of a kind in order of place.
+    #[inline]
     fn next(&self, side: usize) -> Option<Place> {
         self.queues[side].at_or_above(self.latest[side])
     }
@@ -149,6 +150,7 @@ impl MqDeadline {
     }
 
     /// Chooses the next request of a class by batch, direction, deadline and place.
+    #[inline(always)]
     fn choose(&self, class: &Class, now: Time) -> Option<Choice> {
         let next = class.next(self.last);
         if self.batching < self.tunables.fifo_batch
@@ -185,7 +187,8 @@ impl MqDeadline {
         })
     }
 
-    /// Returns the next request and releases it.
+    /// Returns the next request and releases it. Apart from [`Scheduler::dispatch`], which mostly finds none.
+    #[inline(never)]
     fn next(&mut self, now: Time) -> Option<Io> {
         let class = self.classes.iter().position(Class::is_busy)?;
         if self.is_contended() {
@@ -199,6 +202,7 @@ impl MqDeadline {
         self.go(class, choice)
     }
 
+    #[inline]
     fn go(&mut self, class: usize, choice: Choice) -> Option<Io> {
         let held = &mut self.classes[class];
         let io = held.queues[choice.side].remove(&mut self.pool, choice.at)?;
@@ -224,9 +228,14 @@ impl MqDeadline {
         Some(oldest.queued + self.tunables.prio_aging_expire)
     }
 
+    /// Returns true if more than one class has requests.
+    #[inline]
     fn is_contended(&self) -> bool {
-        let [realtime, best_effort, idle] = self.classes.each_ref().map(Class::is_busy);
-        realtime && (best_effort || idle) || best_effort && idle
+        let busy = self
+            .classes
+            .iter()
+            .map(|class| usize::from(class.is_busy()));
+        busy.sum::<usize>() > 1
     }
 
     /// Chooses a request of a lower class if its oldest request has waited for `prio_aging_expire`.
