@@ -12,7 +12,7 @@ struct Entry {
 /// The slots of requests by number. Slots are small, so an entry needs no memory of its own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// The first slot of each bucket. There is a power of two of them, and at least two for each request.
+    /// The first slot of each bucket. There is a power of two of them, and at least four for each request.
     buckets: Vec<u32>,
     /// By slot.
     entries: Vec<Entry>,
@@ -49,10 +49,16 @@ impl Table {
         })
     }
 
-    /// Adds a request that is not there.
+    /// Returns true if there is no request.
     #[inline]
-    pub(super) fn insert(&mut self, number: u64, slot: u32) {
-        if self.buckets.len() < 2 * (self.len + 1) {
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a request that is not there. Returns true if it is the only one in its bucket, so that no other has its number.
+    #[inline]
+    pub(super) fn insert(&mut self, number: u64, slot: u32) -> bool {
+        if self.buckets.len() < 4 * (self.len + 1) {
             self.widen();
         }
         if self.entries.len() <= slot as usize {
@@ -62,6 +68,7 @@ impl Table {
         let next = std::mem::replace(&mut self.buckets[bucket], slot);
         self.entries[slot as usize] = Entry { number, next };
         self.len += 1;
+        next == NONE
     }
 
     /// Removes a request. Returns false if it is not there.
@@ -88,7 +95,7 @@ impl Table {
     }
 
     /// Gives every request another number.
-    pub(super) fn renumber(&mut self, of: impl Fn(u32) -> u64) {
+    pub(super) fn renumber(&mut self, mut of: impl FnMut(u32) -> u64) {
         self.rebuild(self.buckets.len(), |slot, _| of(slot));
     }
 
@@ -107,7 +114,7 @@ impl Table {
         self.rebuild(wide, |_, number| number);
     }
 
-    fn rebuild(&mut self, buckets: usize, of: impl Fn(u32, u64) -> u64) {
+    fn rebuild(&mut self, buckets: usize, mut of: impl FnMut(u32, u64) -> u64) {
         for mut slot in std::mem::replace(&mut self.buckets, vec![NONE; buckets]) {
             while slot != NONE {
                 let old = self.entries[slot as usize];
