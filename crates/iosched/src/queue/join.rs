@@ -36,9 +36,15 @@ impl<D: Device> BlockQueue<D> {
     /// Finds the held request that a new one can be merged with, and at which end.
     #[inline]
     pub(super) fn partner(&self, io: &Io) -> Option<(IoKey, End)> {
-        if !self.config.merge || io.fua || self.holds_nothing() {
-            return None;
+        match self.config.merge && !io.fua && !self.holds_nothing() {
+            true => self.search(io),
+            false => None,
         }
+    }
+
+    /// Searches the plug list of the task, then the scheduler.
+    #[inline(never)]
+    fn search(&self, io: &Io) -> Option<(IoKey, End)> {
         let plugged = self.plug.tasks.of(io.process).iter().rev();
         let searched = match self.era {
             Era::Single => usize::MAX,

@@ -57,11 +57,13 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// Returns whether the timer plug blocks dispatch.
+    #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.plug.until != Time::MAX
     }
 
     /// `__generic_unplug_device`: removes the timer plug and dispatches.
+    #[inline]
     pub(super) fn open(&mut self) {
         if self.is_closed() {
             self.plug.until = Time::MAX;
@@ -87,6 +89,7 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// Called when the submitter waits: moves the plug lists to the scheduler, and removes the timer plug if it is due.
+    #[inline]
     pub(super) fn pull_plug_if_due(&mut self) {
         if self.plug.tasks.used() > 0 {
             self.pull_plug();
@@ -97,6 +100,7 @@ impl<D: Device> BlockQueue<D> {
         }
     }
 
+    #[inline(never)]
     fn pull_plug(&mut self) {
         match self.plug.tasks.only() {
             Some(slot) if self.goes_on() => self.pass(slot),

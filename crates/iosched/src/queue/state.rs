@@ -25,6 +25,7 @@ const FEW_TASKS: usize = 8;
 
 impl TaskLists {
     /// Number of lists in use.
+    #[inline]
     pub(super) fn used(&self) -> usize {
         self.tasks.len()
     }
@@ -60,6 +61,7 @@ impl TaskLists {
     }
 
     /// Begins the list of a task and returns its index.
+    #[inline]
     fn begin(&mut self, task: u32) -> usize {
         let index = self.tasks.len();
         self.tasks.push(task);
@@ -67,18 +69,26 @@ impl TaskLists {
             self.lists.push(Vec::new());
         }
         if index >= FEW_TASKS {
-            let from = self.of_task.len();
-            let missing = (from..).zip(&self.tasks[from..]);
-            let missing = missing.map(|(index, &task)| (task, index));
-            self.of_task.extend(missing);
+            self.learn();
         }
         index
     }
 
+    /// Adds the tasks that are missing to the map.
+    #[cold]
+    fn learn(&mut self) {
+        let from = self.of_task.len();
+        let missing = (from..).zip(&self.tasks[from..]);
+        let missing = missing.map(|(index, &task)| (task, index));
+        self.of_task.extend(missing);
+    }
+
     /// Forgets the tasks and empties their lists.
+    #[inline]
     pub(super) fn clear(&mut self) {
-        let used = &mut self.lists[..self.tasks.len()];
-        used.iter_mut().for_each(Vec::clear);
+        for list in self.lists.iter_mut().take(self.tasks.len()) {
+            list.clear();
+        }
         self.tasks.clear();
         if !self.of_task.is_empty() {
             self.of_task.clear();
