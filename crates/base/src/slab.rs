@@ -21,14 +21,21 @@ impl<T> Slab<T> {
     /// Stores a value and returns its index.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
+        self.insert_with(|_| value)
+    }
+
+    /// Stores a value that knows its index, and returns the index.
+    #[inline]
+    pub fn insert_with(&mut self, value: impl FnOnce(u32) -> T) -> u32 {
         match self.free.pop() {
             Some(index) => {
-                self.items[index as usize] = Some(value);
+                self.items[index as usize] = Some(value(index));
                 index
             }
             None => {
-                self.items.push(Some(value));
-                (self.items.len() - 1) as u32
+                let index = self.items.len() as u32;
+                self.items.push(Some(value(index)));
+                index
             }
         }
     }
@@ -99,6 +106,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_value_can_know_its_index() {
+        let mut slab = Slab::default();
+        let (a, b) = (
+            slab.insert_with(|index| index),
+            slab.insert_with(|index| index),
+        );
+        slab.discard(a);
+        let again = slab.insert_with(|index| index + 10);
+        assert_eq!((again, slab.get(b)), (a, Some(&b)));
+        assert_eq!(slab.get(a), Some(&(a + 10)));
+    }
+
+    #[test]
     fn an_index_is_used_again_and_never_twice_at_once() {
         let mut slab = Slab::default();
         let (a, b) = (slab.insert('a'), slab.insert('b'));
@@ -106,7 +126,7 @@ mod tests {
         assert_eq!(slab.remove(a), None);
         assert_eq!(slab.insert('c'), a);
         assert!(slab.discard(b) && !slab.discard(b) && !slab.discard(9));
-        assert_eq!(slab.insert('b'), b);
+        assert_eq!(slab.insert_with(|_| 'b'), b);
         assert_eq!(
             (slab.get(a), slab.get(b), slab.len()),
             (Some(&'c'), Some(&'b'), 2)

@@ -10,45 +10,36 @@ use fathom_block::{Device, Op, Request};
 impl<D: Device> BlockQueue<D> {
     /// Lets in a request that conflicts with no earlier one.
     pub(super) fn enter(&mut self, slot: u32) {
-        let Some(parent) = self.parents.get_mut(slot) else {
+        let Some(parent) = self.parents.get(slot) else {
             return;
         };
-        let (op, tag) = (parent.request.op, parent.request.tag);
+        let request = &parent.request;
+        let (op, tag) = (request.op, request.tag);
         if !matches!(op, Op::Read | Op::Write) {
-            parent.left = 1;
             self.whole.push_back(slot);
             // `blk_execute_rq_nowait`.
             return self.open();
         }
-        let (begin, end) = (parent.request.offset, parent.request.end());
-        let whole = Self::io(
-            self.era,
-            &self.priorities,
-            &parent.request,
-            parent.submitted,
-        );
-        let mut offset = begin;
-        // Nothing completes within this loop, so the request cannot complete before its last piece is placed.
-        while offset < end {
-            let len = self.room(op, offset).min(end - offset);
+        let mut io = Self::io(self.era, &self.priorities, request, parent.submitted);
+        let (begin, end) = (io.offset, io.end());
+        let mut pieces = 0;
+        while io.offset < end {
+            io.len = self.room(op, io.offset).min(end - io.offset);
             let part = Part {
                 parent: slot,
-                at: offset - begin,
-                len,
+                at: (io.offset - begin) as u32,
+                len: io.len as u32,
             };
-            if let Some(parent) = self.parents.get_mut(slot) {
-                parent.left += 1;
-            }
-            self.counts.work.pieces += 1;
-            self.place(
-                Io {
-                    offset,
-                    len,
-                    ..whole
-                },
-                part,
-            );
-            offset += len;
+            self.place(&io, part);
+            io.offset += io.len;
+            pieces += 1;
+        }
+        self.counts.work.pieces += u64::from(pieces);
+        // No piece has completed so far: that takes a call of `wait`.
+        if pieces > 1
+            && let Some(parent) = self.parents.get_mut(slot)
+        {
+            parent.split_into(pieces);
         }
         self.note_waiter(op, tag);
     }
@@ -66,7 +57,7 @@ impl<D: Device> BlockQueue<D> {
             class: priority.class,
             priority: priority.level,
             sync: Self::is_awaited(era, request),
-            fua: tag.fua && request.op == Op::Write,
+            fua: tag.fua && matches!(request.op, Op::Write),
             placement: tag.placement,
             queued,
         }
@@ -76,7 +67,7 @@ impl<D: Device> BlockQueue<D> {
     #[inline]
     fn is_awaited(era: Era, request: &Request) -> bool {
         let tag = &request.tag;
-        tag.sync || request.op == Op::Read || (tag.direct && era == Era::Multi)
+        tag.sync || matches!(request.op, Op::Read) || (tag.direct && era == Era::Multi)
     }
 
     /// Returns whether there is room for a request that is not merged: in the pool of its direction under the
@@ -95,7 +86,7 @@ impl<D: Device> BlockQueue<D> {
             _ => self.pools.each,
         };
         all < self.pools.each
-            && (request.op == Op::Read || self.pools.used[pool(request.op)] < limit)
+            && (matches!(request.op, Op::Read) || self.pools.used[pool(request.op)] < limit)
     }
 
     /// Returns true if a request can be merged as a whole with a held one and therefore needs no room.
@@ -118,20 +109,22 @@ impl<D: Device> BlockQueue<D> {
     }
 
     /// Merges a piece with a held request, or adds it as a new one.
-    fn place(&mut self, io: Io, part: Part) {
-        if let Some((held, end)) = self.partner(&io) {
-            return self.merge(held, end, &io, part);
+    ///
+    /// Not a part of [`BlockQueue::enter`]: there, the many small fields of `io` would be moved one by one.
+    #[inline(never)]
+    fn place(&mut self, io: &Io, part: Part) {
+        if let Some((held, end)) = self.partner(io) {
+            return self.merge(held, end, io, part);
         }
-        let (op, process) = (io.op, io.process);
-        let slot = self.pieces.insert(Piece {
-            io,
+        let slot = self.pieces.insert_with(|slot| Piece {
+            io: Io {
+                key: IoKey(slot),
+                ..*io
+            },
             place: Place::Plug,
             parts: Parts::new(part),
         });
-        if let Some(piece) = self.pieces.get_mut(slot) {
-            piece.io.key = IoKey(slot);
-        }
-        self.pools.used[pool(op)] += 1;
-        self.add(slot, process);
+        self.pools.used[pool(io.op)] += 1;
+        self.add(slot, io.process);
     }
 }

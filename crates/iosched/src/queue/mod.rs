@@ -39,8 +39,8 @@ use fathom_block::{
     Busy, Completion, Device, DeviceInfo, DriveLog, IoErrorKind, Op, QueueWork, Request, RequestId,
 };
 use merge::Mergeable;
-use order::Order;
-use parts::{Parent, Part, Parts, Piece, Place};
+use order::{Open, Order};
+use parts::{Ending, Parent, Part, Parts, Piece, Place};
 use state::{Counts, Merges, Plugged, Pools};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -72,8 +72,9 @@ pub struct BlockQueue<D> {
     /// The request that is dispatched first: one that the drive refused, or one taken from the scheduler ahead of time.
     next: Option<RequestId>,
     in_flight: u32,
-    /// Completions that were not returned yet.
+    /// Completions of refused requests that were not returned yet.
     ready: Vec<Completion>,
+    /// Completions of the drive, while they are handled.
     came: Vec<Completion>,
     counts: Counts,
 }
@@ -82,8 +83,9 @@ pub struct BlockQueue<D> {
 type Priorities = BTreeMap<u32, Priority>;
 
 /// The index of the pool that a request belongs to.
+#[inline]
 fn pool(op: Op) -> usize {
-    usize::from(op != Op::Read)
+    usize::from(!matches!(op, Op::Read))
 }
 
 /// Refuses a zoned drive: a scheduler may reorder the writes to a zone, and a splitter may cut an append.
@@ -231,20 +233,17 @@ impl<D: Device> Device for BlockQueue<D> {
             return Err(Busy(request));
         }
         if let Some(kind) = self.refusal(&request) {
-            let mut parent = Parent::new(request, now);
-            parent.failed = Some(kind);
-            self.ready.push(parent.finish());
+            let error = request.error(kind);
+            let refused = Completion::of(&request, now..now, Err(error), None);
+            self.ready.push(refused);
             return Ok(());
         }
+        let open = Open::new(&request);
         let slot = self.parents.insert(Parent::new(request, now));
-        if matches!(op, Op::Read | Op::Write) {
-            self.counts.work.submitted += 1;
-        }
-        let free = match self.parents.get(slot) {
-            Some(parent) if op != Op::Flush => self.order.admit(slot, &parent.request),
-            _ => true,
-        };
-        if !free || !matches!(op, Op::Read | Op::Write) {
+        let has_pieces = matches!(op, Op::Read | Op::Write);
+        self.counts.work.submitted += u64::from(has_pieces);
+        let free = matches!(op, Op::Flush) || self.order.admit(slot, open);
+        if !free || !has_pieces {
             self.pools.used[side] += 1;
         }
         if free {
@@ -264,23 +263,24 @@ impl<D: Device> Device for BlockQueue<D> {
                 true => until.min(self.next_timer()),
                 false => now,
             };
-            let mut came = std::mem::take(&mut self.came);
-            self.inner.wait(target, &mut came);
+            self.inner.wait(target, &mut self.came);
             now = self.elapse();
-            let nothing_came = came.is_empty();
-            for completion in &came {
-                self.settle(completion);
-            }
-            came.clear();
-            self.came = came;
+            let nothing_came = self.came.is_empty();
+            let before = done.len();
             if !self.ready.is_empty() {
+                done.append(&mut self.ready);
+            }
+            for index in 0..self.came.len() {
+                let completion = &mut self.came[index];
+                let (id, op) = (completion.id, completion.op);
+                let ending = Ending::of(completion);
+                self.settle(id, op, ending, done);
+            }
+            self.came.clear();
+            if done.len() > before {
                 // Keeps the drive busy while the caller handles the completions.
                 self.pull_plug_if_due();
                 self.pump();
-                match done.is_empty() {
-                    true => std::mem::swap(done, &mut self.ready),
-                    false => done.append(&mut self.ready),
-                }
                 return;
             }
             // Prevents an endless loop if a drive loses a request.

@@ -1,6 +1,5 @@
 //! Counters of a queue: merges, splits, dispatched requests and the number of requests over time.
 
-use crate::Io;
 use fathom_base::Time;
 use fathom_block::{Given, Op, QueueWork};
 use serde::{Deserialize, Serialize};
@@ -105,14 +104,14 @@ pub(super) fn elapse(work: &mut QueueWork, now: Time, held: usize, in_flight: u3
 
 /// Counts a dispatched read or write; `in_flight` includes it.
 #[inline]
-pub(super) fn dispatch(work: &mut QueueWork, io: &Io, alignment: u64, in_flight: u32) {
-    let side = match io.op {
+pub(super) fn dispatch(work: &mut QueueWork, op: Op, len: u64, aligned: bool, in_flight: u32) {
+    let side = match op {
         Op::Read => &mut work.reads,
         _ => &mut work.writes,
     };
     side.count += 1;
-    side.bytes += io.len;
-    side.aligned += u64::from(above_multiple(io.offset, alignment.max(1)) == 0);
+    side.bytes += len;
+    side.aligned += u64::from(aligned);
     work.depth_sum += u64::from(in_flight);
 }
 
