@@ -7,6 +7,7 @@
 mod check;
 mod common;
 mod conformance;
+mod ending;
 mod kernel;
 mod kernel_trace;
 mod linux;
