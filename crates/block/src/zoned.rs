@@ -36,6 +36,8 @@ pub struct Zoned {
 
 /// What [`Op::Zone`](crate::Op::Zone) does to a zone (Zone Send Action).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+// As wide as the rest of an `Op`, so that an operation has no padding.
+#[repr(u32)]
 pub enum ZoneAction {
     /// Keep the zone open until it is closed, filled, finished or reset.
     Open,

@@ -77,7 +77,7 @@ impl simulated::Event for Event {
             Event::Arrived(_) => 1,
             Event::Complete(_) => 2,
             Event::Sensed(_) => 3,
-            Event::OpDone(End::Read, _) => 4,
+            Event::OpDone(End::Read, _) | Event::Plain(End::Read, _) => 4,
             Event::OpDone(End::Program, _) | Event::Plain(End::Program, _) => 5,
             Event::OpDone(End::Copy, _) | Event::Plain(End::Copy, _) => 6,
             Event::OpDone(End::Erase, _) => 7,

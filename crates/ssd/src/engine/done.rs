@@ -7,6 +7,7 @@ use super::Ssd;
 use super::issue::Issue;
 use super::ticket::{FOLDING, NOBODY, Program, Ticket};
 use crate::nand::job::{Job, Work};
+use fathom_base::SECTOR_BYTES;
 
 impl Ssd {
     pub(super) fn op_done(&mut self, op: u32) {
@@ -79,6 +80,14 @@ impl Ssd {
     fn programmed(&mut self, program: Program) {
         self.flash.programmed(&program, &mut self.clock);
         self.end_program(program.releases, program.request);
+    }
+
+    /// Handles the end of a plain read.
+    #[inline]
+    pub(super) fn plain_read_done(&mut self, station: u32) {
+        let read = self.flash.plain_read_done(station, &mut self.clock);
+        let bytes = read.place.sectors * SECTOR_BYTES as u32;
+        self.host.send_part(read.request, bytes, &mut self.clock);
     }
 
     /// Handles the end of a plain program, or of a copy.

@@ -45,7 +45,7 @@ mod zones;
 
 pub use counters::Counters;
 
-use crate::event::{Clock, Event};
+use crate::event::{Clock, End, Event};
 use crate::ftl::{AnyFtl, FlashOp, MapCounts, MergeCounts};
 use crate::geometry::Geometry;
 use crate::nand::store::Store;
@@ -221,6 +221,7 @@ impl Ssd {
             Event::Arrived(id) => self.arrived(id),
             Event::Sensed(op) => self.flash.nand.sensed(op, clock),
             Event::OpDone(_, op) => self.op_done(op),
+            Event::Plain(End::Read, station) => self.plain_read_done(station),
             Event::Plain(_, station) => self.plain_done(station),
             Event::Fetched(ticket) => self.map_fetched(ticket),
             Event::Complete(id) => self.complete(id, Ok(())),

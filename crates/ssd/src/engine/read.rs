@@ -182,10 +182,14 @@ impl Ssd {
             first,
             sectors,
         };
+        let (flash, clock) = (&mut self.flash, &mut self.clock);
+        if flash.start_plain_read(station, place, id, clock) {
+            return;
+        }
         let bytes = sectors * SECTOR_BYTES as u32;
         let ticket = Ticket::Read { request: id, bytes };
         let job = Job::on(station, Work::Read, place, 0);
-        self.flash.start_job(job, ticket, &mut self.clock);
+        flash.start_job(job, ticket, clock);
     }
 
     /// Returns the source of the next sectors, and how many of them share it. Unwritten units count as memory.
@@ -229,9 +233,14 @@ impl Ssd {
 
     fn start_read(&mut self, id: u32, place: Place) {
         self.host.expect(id, 1);
+        let station = self.g.station_of_cpage(place.cpage);
+        let (flash, clock) = (&mut self.flash, &mut self.clock);
+        if flash.start_plain_read(station, place, id, clock) {
+            return;
+        }
         let bytes = place.sectors * SECTOR_BYTES as u32;
         let ticket = Ticket::Read { request: id, bytes };
-        self.flash.start(Work::Read, place, ticket, &mut self.clock);
+        flash.start(Work::Read, place, ticket, clock);
     }
 
     fn read_ahead(&mut self, from: u64, sectors: u64) {

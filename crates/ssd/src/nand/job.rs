@@ -1,7 +1,9 @@
 //! Jobs of the flash array: the kind of operation, the station and the place.
 
+use crate::event::End;
 use crate::geometry::Geometry;
 use fathom_base::Ppn;
+use std::collections::VecDeque;
 
 /// Kinds of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,16 +94,16 @@ impl Job {
     }
 }
 
-/// A program, or a run of copies into the pages of a block one after another, whose ends are known when they start. It needs no
-/// ticket: the array keeps what its owner must know at its end.
+/// A program, a read of the host, or a run of copies into the pages of a block one after another, whose ends are known when they
+/// start. It needs no ticket: the array keeps what its owner must know at its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
-    /// True for copies, whose data stays within their planes.
-    pub(crate) copies: bool,
-    /// Number of copies, 1 for a program, and how many of them are not done.
+    /// What it is: a read, a program, or copies, whose data stays within their planes.
+    pub(crate) end: End,
+    /// Number of copies, 1 for anything else, and how many of them are not done.
     pub(crate) run: u32,
     pub(crate) left: u32,
-    /// Where the data is programmed; of copies, the sectors of each.
+    /// Where the data is read or programmed; of copies, the sectors of each.
     pub(crate) place: Place,
     /// Number of the page that is filled next, within its block and lane.
     pub(crate) page: u32,
@@ -110,8 +112,46 @@ pub(crate) struct Plain {
     pub(crate) number: u64,
     /// The owner's: sectors of the memory that it releases, or a mark.
     pub(crate) releases: u32,
-    /// The owner's: the unbuffered write that waits for it, or a mark.
+    /// The owner's: the read, or the unbuffered write, that waits for it, or a mark.
     pub(crate) request: u32,
+}
+
+impl Plain {
+    /// One operation that is in no domain yet and fills no page.
+    #[inline]
+    pub(crate) fn of(end: End, place: Place, releases: u32, request: u32) -> Self {
+        Self {
+            end,
+            run: 1,
+            left: 1,
+            place,
+            page: 0,
+            domain: 0,
+            number: 0,
+            releases,
+            request,
+        }
+    }
+}
+
+/// The plain operations of a station.
+#[derive(Clone, Debug)]
+pub(super) struct PlainLine {
+    /// The one at work, if one is: the station is busy and has no current operation. It is written in place: copies of one that has
+    /// just been written wait for the processor's stores.
+    pub(super) at_work: Plain,
+    /// Those that wait, in order. They come before the other operations that wait.
+    pub(super) waiting: VecDeque<Plain>,
+}
+
+impl PlainLine {
+    /// No operations.
+    pub(super) fn new() -> Self {
+        Self {
+            at_work: Plain::of(End::Other, Place::default(), 0, 0),
+            waiting: VecDeque::new(),
+        }
+    }
 }
 
 /// The end of a program, or of a copy.

@@ -20,9 +20,8 @@ use age::Age;
 use channels::Channels;
 use fathom_base::{Dur, Rng, Time};
 use heat::Heat;
-use job::{Job, Plain, Work};
+use job::{Job, PlainLine, Work};
 use station::{IDLE, NONE, Op, Station, UNKNOWN};
-use std::collections::VecDeque;
 
 /// The times of blocks in SLC mode; all zero without a fast cache.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,8 +52,8 @@ pub(crate) struct Nand {
     jitter: f64,
     channels: Channels,
     stations: Vec<Station>,
-    /// The plain programs and copies of each station, the one at work first. They come before the other operations that wait.
-    plain: Vec<VecDeque<Plain>>,
+    /// The plain operations of each station.
+    plain: Vec<PlainLine>,
     /// True if reads always find their channels free after sensing, and the time of that is known in advance: no two
     /// stations share a channel, and sensing always takes equally long.
     reads_alone: bool,
@@ -94,7 +93,7 @@ impl Nand {
                 .then(|| spec.flash.read + spec.flash.program),
             channels,
             stations: vec![IDLE; g.stations as usize],
-            plain: vec![VecDeque::new(); g.stations as usize],
+            plain: vec![PlainLine::new(); g.stations as usize],
             ops: Vec::new(),
             free_ops: Vec::new(),
             rng,
@@ -238,8 +237,9 @@ impl Nand {
             self.start(next, clock);
         } else if at.suspended != NONE {
             self.resume(station, clock);
-        } else if let Some(&plain) = self.plain[station as usize].front() {
-            self.start_plain(station, plain, clock);
+        } else if let Some(next) = self.plain[station as usize].waiting.pop_front() {
+            self.plain[station as usize].at_work = next;
+            self.start_plain(station, clock);
         } else if let Some(next) = at.queue.pop(&self.ops) {
             at.current = next;
             self.start(next, clock);
@@ -268,7 +268,7 @@ impl Nand {
         self.ops.clear();
         self.free_ops.clear();
         self.stations.fill(IDLE);
-        self.plain.iter_mut().for_each(VecDeque::clear);
+        self.plain.iter_mut().for_each(|line| line.waiting.clear());
         self.channels.clear();
     }
 

@@ -28,6 +28,12 @@ impl Nand {
         self.vary(nominal)
     }
 
+    /// Returns true if a read ends at a time that is known when it starts.
+    #[inline]
+    pub(crate) fn reads_alone(&self) -> bool {
+        self.reads_alone
+    }
+
     /// Returns true if a program ends at a time that is known when it starts, and nothing else of this array depends on it.
     pub(crate) fn allows_plain(&self) -> bool {
         let overlaps = self.flash.program_mode != ProgramMode::Page;
@@ -49,23 +55,42 @@ impl Nand {
     /// Hands a plain operation to a station that no other operation waits for.
     #[inline]
     pub(crate) fn submit_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
-        self.plain[station as usize].push_back(plain);
-        if !self.stations[station as usize].busy {
-            self.start_plain(station, plain, clock);
+        let line = &mut self.plain[station as usize];
+        if self.stations[station as usize].busy {
+            line.waiting.push_back(plain);
+        } else {
+            line.at_work = plain;
+            self.start_plain(station, clock);
         }
     }
 
-    /// Starts the first plain operation of a station. Its end is known now.
+    /// Starts the next plain operation of a station. Its end is known now.
     #[inline]
-    pub(super) fn start_plain(&mut self, station: u32, plain: Plain, clock: &mut Clock) {
+    pub(super) fn start_plain(&mut self, station: u32, clock: &mut Clock) {
         let at = &mut self.stations[station as usize];
         (at.busy, at.current) = (true, NONE);
-        if plain.copies {
-            return self.go_on_copying(station, plain.page, clock);
-        }
-        let arrived = self.channels.transfer(station, plain.place, clock.now);
-        let end = arrived + self.program_time(plain.page, false);
-        clock.at(end, Event::Plain(End::Program, station));
+        let plain = &self.plain[station as usize].at_work;
+        let (end, place, page) = (plain.end, plain.place, plain.page);
+        let done = match end {
+            End::Copy => return self.go_on_copying(station, page, clock),
+            End::Read => {
+                let sensed = clock.now + self.flash.read;
+                self.channels.transfer(station, place, sensed)
+            }
+            _ => {
+                let arrived = self.channels.transfer(station, place, clock.now);
+                arrived + self.program_time(page, false)
+            }
+        };
+        clock.at(done, Event::Plain(end, station));
+    }
+
+    /// Ends the plain read at work on a station, and starts the next operation there. Returns the read.
+    #[inline]
+    pub(crate) fn plain_read_done(&mut self, station: u32, clock: &mut Clock) -> Plain {
+        let read = self.plain[station as usize].at_work;
+        self.go_on(station, clock);
+        read
     }
 
     /// Starts the next copy of a run on its station.
@@ -78,26 +103,25 @@ impl Nand {
         clock.after(time, Event::Plain(End::Copy, station));
     }
 
-    /// Ends the program or the copy at work on a station, and starts the next operation there. Returns what has ended; `None` if
-    /// there is none.
+    /// Ends the plain program or copy at work on a station, and starts the next operation there. Returns what has ended.
     #[inline]
-    pub(crate) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Option<Ended> {
-        let waiting = &mut self.plain[station as usize];
-        let first = waiting.front_mut()?;
-        first.left -= 1;
-        first.page += 1;
-        let (page, sectors) = (first.page, first.place.sectors);
-        if first.left == 0 {
-            let operation = waiting.pop_front();
+    pub(crate) fn plain_done(&mut self, station: u32, clock: &mut Clock) -> Ended {
+        let line = &mut self.plain[station as usize];
+        let plain = &mut line.at_work;
+        plain.left -= 1;
+        plain.page += 1;
+        let (page, sectors) = (plain.page, plain.place.sectors);
+        let operation = (plain.left == 0).then_some(*plain);
+        if operation.is_some() {
             self.go_on(station, clock);
-            return Some(Ended { sectors, operation });
+        } else if self.stations[station as usize].reads.head == NONE {
+            self.go_on_copying(station, page, clock);
+        } else {
+            // The rest of the run comes after the reads that have priority.
+            line.waiting.push_front(*plain);
+            self.go_on(station, clock);
         }
-        match self.stations[station as usize].reads.head {
-            NONE => self.go_on_copying(station, page, clock),
-            _ => self.go_on(station, clock),
-        }
-        let operation = None;
-        Some(Ended { sectors, operation })
+        Ended { sectors, operation }
     }
 
     pub(super) fn start_program(&mut self, id: u32, clock: &mut Clock) {
