@@ -20,8 +20,12 @@ const PROFILE: &str = "dist";
 /// The numbers of requests of the table, and with `--long`.
 const REQUESTS: [u64; 2] = [100_000, 3_000_000];
 const LONG: u64 = 30_000_000;
-/// How often a case is run; the table has the run with the median CPU time.
+/// How often a case is measured; the table has the median.
 const RUNS: usize = 3;
+/// A shorter process is measured several times at once: CPU times are known to 0.01 s.
+const LEAST_SECONDS: f64 = 0.5;
+/// Maximum number of processes that are measured at once.
+const AT_ONCE: usize = 10;
 /// The part of `model:epo` that is used, in pages of 4 KiB: 160 GiB.
 const PAGES: u64 = 160 << 18;
 /// The pages of the smaller drive that collects: an eighth of the blocks, of which 86.5 % can be addressed.
@@ -30,8 +34,9 @@ const SMALL_PAGES: u64 = 21_216 << 8;
 const INTERVAL_MS: f64 = 0.05;
 
 const USAGE: &str = "\
-Usage: cargo xtask whole [--long] [--runs N] [--only TEXT] [--count] [--disksim PROGRAM PARAMETERS]
+Usage: cargo xtask whole [--long | --requests N] [--runs N] [--only TEXT] [--count] [--disksim PROGRAM PARAMETERS]
   --long     30 million requests, too
+  --requests this number of requests only
   --runs N   runs of each case, 3 unless given; the table has the median
   --only     the cases whose names have TEXT
   --count    count the instructions of 100,000 requests, too, where the drive is new (valgrind)
@@ -50,11 +55,14 @@ tight-8 steady|all-writes|--size 21216MiB --set mapping.over_provisioning_percen
 -|writes|--precondition fresh --arrival closed:32 --out OUT|random writes, new drive, every request recorded
 -|writes|--precondition fresh --arrival closed:32 --sched mq-deadline|random writes, new drive, through mq-deadline
 -|writes|--precondition fresh --arrival closed:1|random writes, new drive, 1 in flight
+-|writes|--precondition fresh --arrival closed:8|random writes, new drive, 8 in flight
+-|writes|--precondition fresh --arrival closed:128|random writes, new drive, 128 in flight
 -|writes|--precondition fresh --arrival closed:1024|random writes, new drive, 1,024 in flight
 -|writes:14|--precondition fresh --arrival closed:32 --size 16GiB|random writes, new drive of 16 GiB
 -|writes:180|--precondition fresh --arrival closed:32 --size 192GiB|random writes, new drive of 192 GiB
 -|writes:1000|--precondition fresh --arrival closed:32 --size 1TiB|random writes, new drive of 1 TiB
 -|writes|--precondition fresh --arrival closed:32 --set flash.channels=8|random writes, new drive, 8 elements
+-|writes|--precondition fresh --arrival closed:32 --set flash.channels=32|random writes, new drive, 32 elements
 -|writes|--precondition fresh --arrival closed:32 --set flash.channels=128|random writes, new drive, 128 elements
 -|writes.trace|--precondition fresh --arrival closed:32|from a DiskSim trace: random writes, new drive
 -|reads.trace|--arrival closed:32|from a DiskSim trace: random reads, filled drive
@@ -98,6 +106,7 @@ impl<'a> Case<'a> {
 #[derive(Debug, Default)]
 struct Options {
     long: bool,
+    requests: Option<u64>,
     runs: Option<usize>,
     only: Option<String>,
     count: bool,
@@ -111,6 +120,7 @@ impl Options {
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--long" => options.long = true,
+                "--requests" => options.requests = Some(args.next()?.parse().ok()?),
                 "--runs" => options.runs = Some(args.next()?.parse().ok()?),
                 "--only" => options.only = Some(args.next()?.clone()),
                 "--count" => options.count = true,
@@ -123,6 +133,15 @@ impl Options {
 
     fn wants(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|only| name.contains(only))
+    }
+
+    /// The numbers of requests of the table.
+    fn requests(&self) -> Vec<u64> {
+        let usual = REQUESTS.into_iter().chain(self.long.then_some(LONG));
+        match self.requests {
+            Some(only) => vec![only],
+            None => usual.collect(),
+        }
     }
 
     fn runs(&self) -> usize {
@@ -165,28 +184,30 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     let runs = options.runs();
     let mut notes = Vec::new();
-    let more = options.long.then_some(LONG);
-    for requests in REQUESTS.into_iter().chain(more) {
-        let least = median(runs, || Ok(command(&floor, &[&requests.to_string()])))?;
+    for requests in options.requests() {
+        let least = || Ok(command(&floor, &[&requests.to_string()]));
         if options.wants("floor") {
-            let beside = Beside::default();
+            let (cost, beside) = (median(runs, least)?, Beside::default());
             row(
                 "floor: a loop in C that updates the tables",
                 requests,
-                least,
+                cost,
                 beside,
             );
         }
         let cases = CASES.lines().filter_map(Case::of);
         for case in cases.filter(|case| case.is_for(requests) && options.wants(case.name)) {
-            let cost = median(runs, || fathom(&case, requests, dir))?;
-            let inner = case.inner.map(|inner| inner_loop(inner, requests));
             let writes = matches!(case.workload, "writes" | "writes.trace");
+            let (cost, times) = match writes {
+                true => ratio(runs, || fathom(&case, requests, dir), least)?,
+                false => (median(runs, || fathom(&case, requests, dir))?, None),
+            };
+            let inner = case.inner.map(|inner| inner_loop(inner, requests));
             let counts = options.count && requests == REQUESTS[0] && case.is_new();
             let counted = counts.then(|| fathom(&case, requests, dir)).transpose()?;
             let beside = Beside {
                 inner: inner.transpose()?,
-                floor: writes.then_some(least),
+                times,
                 instructions: counted.and_then(|command| instructions(&command)),
             };
             row(case.name, requests, cost, beside);
@@ -228,34 +249,61 @@ fn peer(
 struct Beside {
     /// Requests a second of the inner loop.
     inner: Option<f64>,
-    floor: Option<Cost>,
+    /// Ratio to the time of the floor.
+    times: Option<f64>,
     instructions: Option<u64>,
 }
 
 fn row(name: &str, requests: u64, cost: Cost, beside: Beside) {
     let cell = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |f| format!("{f:.2}"));
-    let times = |floor: Cost| cost.seconds() / floor.seconds();
     let each = |count: u64| (count / requests).to_string();
     println!(
-        "| {name} | {requests} | {:.2} | {:.2} | {:.2} | {} | {} | {} | {} |",
+        "| {name} | {requests} | {:.3} | {:.3} | {:.2} | {} | {} | {} | {} |",
         cost.seconds(),
         cost.system,
         requests as f64 / cost.seconds() / 1e6,
         cell(beside.inner.map(|per_second| per_second / 1e6)),
-        cell(beside.floor.map(times)),
+        cell(beside.times),
         beside.instructions.map_or_else(|| "-".to_owned(), each),
         cost.peak_kib >> 10,
     );
 }
 
-/// Runs a command several times. Returns the run with the median CPU time.
+/// Measures a command several times. Returns the median by CPU time.
 fn median(runs: usize, of: impl Fn() -> Result<Command, String>) -> Result<Cost, String> {
-    let all: Result<Vec<Cost>, String> = (0..runs).map(|_| run_process(&mut of()?)).collect();
-    let mut all = all?;
-    all.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-    all.get(all.len() / 2)
-        .copied()
-        .ok_or_else(|| "no run".to_owned())
+    let all: Result<Vec<Cost>, String> = (0..runs).map(|_| measured(&of)).collect();
+    middle(all?, Cost::seconds)
+}
+
+/// Measures a command and the floor in turn. Returns the median cost, and the median ratio of the two CPU times.
+fn ratio(
+    runs: usize,
+    of: impl Fn() -> Result<Command, String>,
+    floor: impl Fn() -> Result<Command, String>,
+) -> Result<(Cost, Option<f64>), String> {
+    let (mut costs, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..runs {
+        let (least, cost) = (measured(&floor)?, measured(&of)?);
+        ratios.push(cost.seconds() / least.seconds());
+        costs.push(cost);
+    }
+    let middle_ratio = middle(ratios, |ratio| *ratio)?;
+    Ok((middle(costs, Cost::seconds)?, Some(middle_ratio)))
+}
+
+fn middle<T: Copy>(mut all: Vec<T>, by: impl Fn(&T) -> f64) -> Result<T, String> {
+    all.sort_by(|a, b| by(a).total_cmp(&by(b)));
+    let middle = all.get(all.len() / 2).copied();
+    middle.ok_or_else(|| "no run".to_owned())
+}
+
+/// Measures a command once, or the mean of several processes if one is too short to be measured.
+fn measured(of: impl Fn() -> Result<Command, String>) -> Result<Cost, String> {
+    let first = run_process(1, &of)?;
+    match (LEAST_SECONDS / first.seconds().max(0.01)) as usize {
+        0 | 1 => Ok(first),
+        more => run_process(more.min(AT_ONCE), &of),
+    }
 }
 
 fn command(program: &Path, args: &[&str]) -> Command {

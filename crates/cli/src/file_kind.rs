@@ -31,7 +31,9 @@ impl FileKind {
     pub(crate) fn of(path: &Path) -> Self {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let text = fathom_lab::text::read(path).unwrap_or_default();
-        let told = text.parse().ok().and_then(|table| Self::of_table(&table));
+        // The parser reads a trace to its end to tell all its errors: 1,900 instructions a line of DiskSim.
+        let table = may_be_toml(&text).then(|| text.parse().ok()).flatten();
+        let told = table.and_then(|table| Self::of_table(&table));
         match (told, ending) {
             (Some(kind), _) => kind,
             _ if path.is_file()
@@ -102,9 +104,20 @@ fn run(path: &Path) -> String {
 
 /// Returns true if the first line that is no comment is a section header, as in an fio job file.
 fn begins_with_section(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    let first = first_line(text, &['#', ';']);
     first.is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+/// Returns true if the first line that is no comment is a header or begins a value, as it must in TOML.
+fn may_be_toml(text: &str) -> bool {
+    let first = first_line(text, &['#']);
+    first.is_some_and(|line| line.starts_with('[') || line.contains('='))
+}
+
+/// Returns the first line that is neither empty nor a comment.
+fn first_line<'a>(text: &'a str, comments: &[char]) -> Option<&'a str> {
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| !line.is_empty() && !line.starts_with(comments))
 }
 
 #[cfg(test)]
@@ -122,6 +135,10 @@ mod tests {
         assert_eq!(of("a.toml", "kind = 'ssd'"), FileKind::Drive);
         assert_eq!(of("a", "drive = 'model:epo'\nseeds = [1]"), FileKind::Study);
         assert_eq!(of("a", "[program]\nname = 'x'"), FileKind::Workload);
+        assert_eq!(
+            of("a", "# a study\n\n  [[axis]]\nname = 'x'"),
+            FileKind::Study
+        );
         assert_eq!(of("a.toml", "[global]\nnmae"), FileKind::Toml);
         assert_eq!(of("a", "; fio\n\n[global]\nrw=randread"), FileKind::Jobs);
         assert_eq!(of("a.fio", "nonsense"), FileKind::Jobs);

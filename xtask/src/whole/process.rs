@@ -26,12 +26,26 @@ impl Cost {
     }
 }
 
-/// Runs a command to its end, without its output.
+/// Runs a command to its end as often as it is told, without its output. Returns the mean cost and the highest peak.
 ///
 /// # Errors
 /// It cannot be started, or fails: its status, and what it wrote to standard error.
-pub(super) fn run(command: &mut Command) -> Result<Cost, String> {
+pub(super) fn run(times: usize, of: impl Fn() -> Result<Command, String>) -> Result<Cost, String> {
     let before = children()?;
+    let mut peak_kib = 0;
+    for _ in 0..times {
+        peak_kib = peak_kib.max(once(&mut of()?)?);
+    }
+    let after = children()?;
+    Ok(Cost {
+        user: (after[0] - before[0]) / times as f64,
+        system: (after[1] - before[1]) / times as f64,
+        peak_kib,
+    })
+}
+
+/// Runs a command to its end. Returns its peak memory in KiB.
+fn once(command: &mut Command) -> Result<u64, String> {
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| format!("{command:?}: {e}"))?;
     let peak_kib = watch(&mut child);
@@ -40,12 +54,7 @@ pub(super) fn run(command: &mut Command) -> Result<Cost, String> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{command:?}: {}\n{said}", output.status));
     }
-    let after = children()?;
-    Ok(Cost {
-        user: after[0] - before[0],
-        system: after[1] - before[1],
-        peak_kib,
-    })
+    Ok(peak_kib)
 }
 
 /// Counts the instructions of a command with valgrind; `None` if that is not installed or the command fails.
@@ -100,16 +109,23 @@ fn the_times_of_children_follow_the_name() {
     assert_eq!(times_of("7 (a) S 1"), None);
 }
 
+#[cfg(test)]
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    command
+}
+
 #[test]
 fn a_process_costs_time_and_memory() {
-    let cost =
-        run(Command::new("sh").args(["-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"]));
+    let counting = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+    let cost = run(2, || Ok(shell(counting)));
     assert!(cost.is_ok_and(|cost| cost.seconds() > 0.0 && cost.peak_kib > 0));
 }
 
 #[test]
 fn a_process_that_fails_is_named_with_its_status() {
-    let told = |script: &str| run(Command::new("sh").args(["-c", script])).unwrap_err();
+    let told = |script: &str| run(1, || Ok(shell(script))).unwrap_err();
     assert!(told("echo no >&2; exit 3").ends_with("exit status: 3\nno\n"));
     assert!(told("kill -SEGV $$").contains("signal: 11"));
 }
