@@ -10,7 +10,7 @@ mod process;
 use crate::command::{builds, cargo, program, root, succeeds};
 use crate::performance::inner_loop;
 use disksim::{DiskSim, Served};
-use process::{Cost, instructions, run as run_process};
+use process::{Cost, instructions, measured};
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,10 +22,6 @@ const REQUESTS: [u64; 2] = [100_000, 3_000_000];
 const LONG: u64 = 30_000_000;
 /// How often a case is measured; the table has the median.
 const RUNS: usize = 3;
-/// A shorter process is measured several times at once: CPU times are known to 0.01 s.
-const LEAST_SECONDS: f64 = 0.5;
-/// Maximum number of processes that are measured at once.
-const AT_ONCE: usize = 10;
 /// The part of `model:epo` that is used, in pages of 4 KiB: 160 GiB.
 const PAGES: u64 = 160 << 18;
 /// The pages of the smaller drive that collects: an eighth of the blocks, of which 86.5 % can be addressed.
@@ -295,15 +291,6 @@ fn middle<T: Copy>(mut all: Vec<T>, by: impl Fn(&T) -> f64) -> Result<T, String>
     all.sort_by(|a, b| by(a).total_cmp(&by(b)));
     let middle = all.get(all.len() / 2).copied();
     middle.ok_or_else(|| "no run".to_owned())
-}
-
-/// Measures a command once, or the mean of several processes if one is too short to be measured.
-fn measured(of: impl Fn() -> Result<Command, String>) -> Result<Cost, String> {
-    let first = run_process(1, &of)?;
-    match (LEAST_SECONDS / first.seconds().max(0.01)) as usize {
-        0 | 1 => Ok(first),
-        more => run_process(more.min(AT_ONCE), &of),
-    }
 }
 
 fn command(program: &Path, args: &[&str]) -> Command {
