@@ -38,6 +38,12 @@ impl Modelled for Limited<Ssd> {
     }
 
     fn wear(&self) -> Option<Wear> {
-        Wear::of(self.inner().erase_counts())
+        let drive = self.inner();
+        let counts = drive.erase_counts();
+        // The counts of a drive that has erased nothing are all 0, in memory that was never touched.
+        match drive.counters().erases {
+            0 => Wear::of(&counts[..counts.len().min(1)]),
+            _ => Wear::of(counts),
+        }
     }
 }

@@ -19,6 +19,7 @@
 mod bits;
 mod cache;
 mod collect;
+mod erased;
 mod fill;
 mod filled;
 mod fold;
@@ -232,7 +233,7 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
         self.wear.erased(cblock, group);
         let at = &mut self.groups[group as usize];
         at.erasing = at.erasing.saturating_sub(1);
-        at.free.push_back(cblock);
+        at.free.push(cblock);
         at.waits = false;
         if let Some(cache) = &mut self.cache {
             cache.groups[group as usize].closed = false;
@@ -243,7 +244,8 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
         let group = self.g.group_of_cblock(cblock);
         self.wear.retire(cblock);
         let at = &mut self.groups[group as usize];
-        match at.free.iter().position(|&free| free == cblock) {
+        let index = at.free.iter().position(|free| free == cblock);
+        match index {
             Some(index) => drop(at.free.remove(index)),
             None => at.erasing = at.erasing.saturating_sub(1),
         }
@@ -270,8 +272,8 @@ which data has blocks of its own, and whether idle time is used. The map takes 4
     }
 
     fn state_bytes(&self) -> usize {
-        let free = self.groups.iter().map(|group| group.free.capacity());
-        free.sum::<usize>() * 4
+        let free = self.groups.iter().map(|group| group.free.state_bytes());
+        free.sum::<usize>()
             + self.owners.state_bytes()
             + self.map.state_bytes()
             + self.blocks.state_bytes()

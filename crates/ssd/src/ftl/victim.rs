@@ -22,8 +22,11 @@ use fathom_base::Rng;
 use prefetch_index::prefetch_index;
 use std::ops::Range;
 
-/// Added to the count of valid units of a block while it is no candidate for collection.
-const NOT_SEALED: u32 = 1 << 31;
+/// Added to the count of valid units of a block in the table once it is a candidate for collection. So the table of a new drive is
+/// zero, which costs no memory until it is written.
+const SEALED: u32 = 1 << 31;
+/// The rank of a block that is no candidate is at least this; that of a candidate is its count.
+const NOT_SEALED: u32 = SEALED;
 /// Number of neighbouring blocks whose minimum is kept.
 const CHUNK: usize = 64;
 /// Number of losses that are noted and not yet counted.
@@ -38,9 +41,9 @@ pub(super) struct Blocks {
     choices: u32,
     per_group: u32,
     units: u32,
-    /// Valid units of each block, with [`NOT_SEALED`].
+    /// Valid units of each block, with [`SEALED`].
     valid: Vec<u32>,
-    /// Minimum of each [`CHUNK`] of `valid`.
+    /// Least rank of each [`CHUNK`] of `valid`.
     fewest: Vec<u32>,
     /// Noted losses: the number, plus one, of a block that lost a unit. A ring.
     late: [u32; LATE],
@@ -67,7 +70,7 @@ impl Blocks {
             choices: gc.choices,
             per_group: g.cblocks_per_group,
             units: g.units_per_cblock,
-            valid: vec![NOT_SEALED; blocks],
+            valid: vec![0; blocks],
             fewest: vec![NOT_SEALED; blocks.div_ceil(CHUNK)],
             late: [0; LATE],
             oldest: 0,
@@ -80,7 +83,7 @@ impl Blocks {
 
     /// Clears all counts, as a power cut does.
     pub(super) fn reset(&mut self) {
-        self.valid.fill(NOT_SEALED);
+        self.valid.fill(0);
         self.fewest.fill(NOT_SEALED);
         self.late.fill(0);
         self.drawn.fill(0);
@@ -115,7 +118,7 @@ impl Blocks {
         let valid = &mut self.valid[cblock as usize];
         *valid -= 1;
         let fewest = &mut self.fewest[cblock as usize / CHUNK];
-        *fewest = (*fewest).min(*valid);
+        *fewest = (*fewest).min(rank(*valid));
     }
 
     /// Counts all noted losses.
@@ -128,9 +131,9 @@ impl Blocks {
     /// Seals a full block: it may be collected from now on.
     pub(super) fn seal(&mut self, cblock: u32, group: u32) {
         let valid = &mut self.valid[cblock as usize];
-        *valid &= !NOT_SEALED;
+        *valid |= SEALED;
         let fewest = &mut self.fewest[cblock as usize / CHUNK];
-        *fewest = (*fewest).min(*valid);
+        *fewest = (*fewest).min(rank(*valid));
         if let Some(stamp) = self.stamps.get_mut(cblock as usize) {
             *stamp = self.clocks[group as usize];
         }
@@ -139,7 +142,7 @@ impl Blocks {
     /// Marks a block that holds nothing as no candidate before it is erased.
     pub(super) fn empty(&mut self, cblock: u32) {
         self.settle();
-        self.valid[cblock as usize] = NOT_SEALED;
+        self.valid[cblock as usize] = 0;
         let drawn = &mut self.drawn[(cblock / self.per_group) as usize];
         if *drawn == cblock + 1 {
             *drawn = 0;
@@ -153,13 +156,13 @@ impl Blocks {
     #[inline]
     pub(super) fn valid(&self, cblock: u32) -> u32 {
         let late = self.late.iter().filter(|&&noted| noted == cblock + 1);
-        (self.valid[cblock as usize] & !NOT_SEALED) - late.count() as u32
+        (self.valid[cblock as usize] & !SEALED) - late.count() as u32
     }
 
     /// Returns true if a block may be collected.
     #[inline]
     pub(super) fn is_sealed(&self, cblock: u32) -> bool {
-        self.valid[cblock as usize] < NOT_SEALED
+        self.valid[cblock as usize] >= SEALED
     }
 
     /// Returns the block of a group to collect, if any is sealed. Only the greedy choice is certain to gain
@@ -191,7 +194,8 @@ impl Blocks {
             range.start..whole.start * CHUNK,
             whole.end * CHUNK..range.end,
         );
-        let in_whole = least(&self.fewest[whole.clone()]);
+        let kept = self.fewest[whole.clone()].iter().copied();
+        let in_whole = kept.min().unwrap_or(NOT_SEALED);
         let (in_head, in_tail) = (
             least(&self.valid[head.clone()]),
             least(&self.valid[tail.clone()]),
@@ -209,7 +213,7 @@ impl Blocks {
     fn first_fewest(&self, range: Range<usize>) -> Option<u32> {
         let valid = &self.valid[range.clone()];
         let fewest = least(valid);
-        let index = valid.iter().position(|&v| v == fewest)?;
+        let index = valid.iter().position(|&v| rank(v) == fewest)?;
         (fewest < NOT_SEALED).then_some((range.start + index) as u32)
     }
 
@@ -227,10 +231,10 @@ impl Blocks {
     fn best(&self, group: u32, score: impl Fn(&Self, u32) -> f64) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for cblock in self.range(group) {
-            if self.valid[cblock] >= NOT_SEALED {
+            let cblock = cblock as u32;
+            if !self.is_sealed(cblock) {
                 continue;
             }
-            let cblock = cblock as u32;
             let score = score(self, cblock);
             if best.is_none_or(|(highest, _)| score > highest) {
                 best = Some((score, cblock));
@@ -289,6 +293,14 @@ impl Blocks {
     }
 }
 
+/// The rank of a block by its entry in the table: its count, above all candidates if it is none.
+#[inline]
+fn rank(entry: u32) -> u32 {
+    entry ^ SEALED
+}
+
+/// The least rank of some blocks.
 fn least(valid: &[u32]) -> u32 {
-    valid.iter().copied().min().unwrap_or(NOT_SEALED)
+    let ranks = valid.iter().map(|&entry| rank(entry));
+    ranks.min().unwrap_or(NOT_SEALED)
 }

@@ -49,7 +49,7 @@ impl PageFtl {
             && self.wear.is_new()
             && (0..).zip(&self.groups).all(|(group, at)| {
                 let is_empty = at.valid == 0 && at.open[HOST].cblock == NO_CBLOCK;
-                is_empty && at.free.iter().copied().eq(in_order(group))
+                is_empty && at.free.iter().eq(in_order(group))
             })
     }
 

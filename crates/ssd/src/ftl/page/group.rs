@@ -1,9 +1,9 @@
 //! A group of a page-mapped drive: its erased blocks, its open blocks, and the limit on its valid data.
 
+use super::erased::ErasedBlocks;
 use crate::ftl::config::HANDLES_MAX;
 use crate::ftl::contract::NO_CBLOCK;
 use crate::geometry::Geometry;
-use std::collections::VecDeque;
 
 /// Index of the block that is open for host writes.
 pub(super) const HOST: usize = 0;
@@ -40,7 +40,7 @@ pub(super) struct Open {
 
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    pub(super) free: VecDeque<u32>,
+    pub(super) free: ErasedBlocks,
     pub(super) erasing: u32,
     pub(super) open: [Open; FRONTS],
     pub(super) valid: u32,
@@ -66,7 +66,7 @@ impl Group {
             nth: 0,
         };
         Self {
-            free: (first..first + blocks).collect(),
+            free: ErasedBlocks::new(first..first + blocks),
             erasing: 0,
             open: [closed; FRONTS],
             valid: 0,

@@ -37,7 +37,7 @@ impl PageFtl {
             }
         }
         for group in &mut self.groups {
-            group.free.retain(|&cblock| used[cblock as usize].is_none());
+            group.free.retain(|cblock| used[cblock as usize].is_none());
         }
         let written = (0..).zip(used);
         let mut written: Vec<(u64, u32)> = written
@@ -89,7 +89,7 @@ impl PageFtl {
         if owned != mapped {
             return Err(format!("{owned} owned places for {mapped} mapped units"));
         }
-        let mut free = self.groups.iter().flat_map(|g| &g.free).copied();
+        let mut free = self.groups.iter().flat_map(|g| g.free.iter());
         match free.find(|&b| self.blocks.valid(b) > 0 || self.blocks.is_sealed(b)) {
             Some(cblock) => Err(format!(
                 "free block {cblock} holds data or can be collected"

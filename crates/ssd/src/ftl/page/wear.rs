@@ -13,9 +13,9 @@
 //! Counts are compared within one group, because nothing is moved from one group to another. Erase counts are
 //! stored beside the data in flash and survive a power cut, as does the time of the last erase of a block.
 
+use super::erased::ErasedBlocks;
 use crate::geometry::Geometry;
 use crate::spec::Gc;
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Erase counts, if they are used: 8 bytes per block.
@@ -78,33 +78,33 @@ impl Wear {
     }
 
     /// Takes an erased block. `seldom` says that the data for it is seldom written.
-    pub(super) fn take(&self, free: &mut VecDeque<u32>, seldom: bool) -> Option<u32> {
+    pub(super) fn take(&self, free: &mut ErasedBlocks, seldom: bool) -> Option<u32> {
         if !self.least_worn_first {
-            return free.pop_front();
+            return free.pop();
         }
         if seldom && self.gap == 0 {
             return self.take_most_worn(free);
         }
-        let counts = free.iter().map(|&cblock| self.counts[cblock as usize]);
+        let counts = free.iter().map(|cblock| self.counts[cblock as usize]);
         let (at, _) = counts.enumerate().min_by_key(|&(_, count)| count)?;
         free.remove(at)
     }
 
     /// Takes the most worn erased block.
-    pub(super) fn take_most_worn(&self, free: &mut VecDeque<u32>) -> Option<u32> {
+    pub(super) fn take_most_worn(&self, free: &mut ErasedBlocks) -> Option<u32> {
         let (at, _) = self.most_worn(free)?;
         free.remove(at)
     }
 
     /// Returns the most worn erased block, the first one among equals: its index in `free` and its erase count.
-    fn most_worn(&self, free: &VecDeque<u32>) -> Option<(usize, u32)> {
-        let counts = free.iter().map(|&cblock| self.counts[cblock as usize]);
+    fn most_worn(&self, free: &ErasedBlocks) -> Option<(usize, u32)> {
+        let counts = free.iter().map(|cblock| self.counts[cblock as usize]);
         let first = |&(at, count): &(usize, u32)| (count, usize::MAX - at);
         counts.enumerate().max_by_key(first)
     }
 
     /// Returns how far a block lags behind the most worn erased one, in erases, if that exceeds the threshold.
-    pub(super) fn lag(&self, cblock: u32, free: &VecDeque<u32>) -> Option<u32> {
+    pub(super) fn lag(&self, cblock: u32, free: &ErasedBlocks) -> Option<u32> {
         if self.gap == 0 {
             return None;
         }
@@ -130,7 +130,7 @@ impl Wear {
     pub(super) fn lagging(
         &mut self,
         group: u32,
-        free: &VecDeque<u32>,
+        free: &ErasedBlocks,
         is_full: impl Fn(u32) -> Option<bool>,
     ) -> Option<u32> {
         let most = self.most[group as usize];
@@ -194,7 +194,12 @@ mod tests {
             most: vec![3],
             least: vec![0],
         };
-        let all = || VecDeque::from([2, 3, 0, 1]);
+        let none = || ErasedBlocks::new(0..0);
+        let all = || {
+            let mut all = none();
+            [2, 3, 0, 1].into_iter().for_each(|cblock| all.push(cblock));
+            all
+        };
         let levelled = Wear {
             gap: 8,
             ..wear(true)
@@ -206,6 +211,6 @@ mod tests {
         assert_eq!(taken, [Some(3), Some(0)]);
         let taken = [false, true].map(|seldom| wear(false).take(&mut all(), seldom));
         assert_eq!(taken, [Some(2); 2]);
-        assert_eq!(wear(true).take(&mut VecDeque::new(), false), None);
+        assert_eq!(wear(true).take(&mut none(), false), None);
     }
 }
