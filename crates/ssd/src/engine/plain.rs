@@ -12,8 +12,9 @@
 //!
 //! Measured with callgrind over 300,000 random writes to a new `model:epo`, 32 in flight, as a whole process: 3620
 //! instructions a write without plain programs, 3162 with them. Under collection (`crates/model/examples/performance.rs`,
-//! `tight-32 steady`, write amplification 4.66) a write took 5335 instructions without runs, and takes 4325 with them. A read (`epo reads`) took 1464 instructions
-//! with a ticket and takes 1313 without one, and 0.348 s in the place of 0.384 for 3 million.
+//! `tight-32 steady`, write amplification 4.66) a write took 5335 instructions without runs, and takes 4325 with them. A read
+//! (`tight-32 reads`) took 1464 instructions with a ticket and takes 1313 without one; 3 million (`epo reads`) took 0.384 s, and
+//! 0.348 s without tickets.
 
 use super::flash::FlashSide;
 use super::issue::Issue;
