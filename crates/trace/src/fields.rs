@@ -4,6 +4,7 @@ use super::fault::{Fault, What};
 use fathom_base::SECTOR_BYTES;
 
 /// Iterates over the fields of a line. Blanks around a field are trimmed.
+#[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     /// The separator: `,`, `;`, or a blank, which stands for any run of blanks and tabs.
@@ -23,21 +24,65 @@ impl<'a> Fields<'a> {
     pub(super) fn take(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest?;
         let separator = self.separator;
-        let end = if separator == b' ' {
-            rest.iter().position(|&b| is_blank(b))
-        } else {
-            rest.iter().position(|&b| b == separator)
+        if separator == b' ' {
+            let end = rest.iter().position(|&b| is_blank(b));
+            self.rest = end.map(|end| trim_start(&rest[end..]));
+            return Some(&rest[..end.unwrap_or(rest.len())]);
+        }
+        let end = rest.iter().position(|&b| b == separator);
+        self.rest = end.map(|end| &rest[end + 1..]);
+        Some(trim(&rest[..end.unwrap_or(rest.len())]))
+    }
+
+    /// Returns the fields after the next one if this is the first `end` bytes of the rest, with nothing to trim.
+    #[inline]
+    fn after(&self, end: usize) -> Option<Self> {
+        let rest = match self.rest?.get(end..)? {
+            [] => None,
+            [b' ' | b'\t', after @ ..] if self.separator == b' ' => Some(trim_start(after)),
+            [separator, after @ ..] if *separator == self.separator => Some(after),
+            _ => return None,
         };
-        let Some(end) = end else {
-            self.rest = None;
-            return Some(trim(rest));
-        };
-        self.rest = Some(if separator == b' ' {
-            trim_start(&rest[end..])
-        } else {
-            &rest[end + 1..]
-        });
-        Some(trim(&rest[..end]))
+        Some(Self { rest, ..*self })
+    }
+
+    /// Takes the next field if it is a whole number of few digits and the caller accepts it. Otherwise takes nothing: the
+    /// field is to be parsed slowly, for its error.
+    #[inline]
+    fn plain<T>(&mut self, accept: impl FnOnce(u64) -> Option<T>) -> Option<T> {
+        let (value, digits) = leading_number(self.rest?);
+        if digits == 0 {
+            return None;
+        }
+        let after = self.after(digits)?;
+        let accepted = accept(value)?;
+        *self = after;
+        Some(accepted)
+    }
+
+    /// Takes the next field if it is a time of few digits, in units of 10^`digits` ns. Otherwise takes nothing.
+    #[inline]
+    fn plain_time(&mut self, digits: u32) -> Option<u64> {
+        let rest = self.rest?;
+        let (whole, mut end) = leading_number(rest);
+        let mut fraction = 0;
+        if end == 0 {
+            return None;
+        }
+        if rest.get(end) == Some(&b'.') {
+            let (decimals, number) = leading_number(&rest[end + 1..]);
+            end += 1 + number;
+            let scale = |by: usize| POWERS.get(by).copied();
+            fraction = match (digits as usize).checked_sub(number) {
+                Some(missing) => decimals * scale(missing)?,
+                None => decimals / scale(number - digits as usize)?,
+            };
+        }
+        let after = self.after(end)?;
+        let ns = whole.checked_mul(*POWERS.get(digits as usize)?)?;
+        let ns = ns.checked_add(fraction)?;
+        *self = after;
+        Some(ns)
     }
 
     pub(super) fn next(&mut self, field: &'static str) -> Result<&'a [u8], Fault<'a>> {
@@ -48,32 +93,63 @@ impl<'a> Fields<'a> {
     }
 
     /// Parses the next field as a whole number.
+    #[inline]
     pub(super) fn number(&mut self, field: &'static str) -> Result<u64, Fault<'a>> {
-        number(field, self.next(field)?)
+        match self.plain(Some) {
+            Some(number) => Ok(number),
+            None => self.slow_number(field, Some),
+        }
     }
 
     /// Parses the next field as the number of a disk or a process, of 32 bits.
+    #[inline]
     pub(super) fn short(&mut self, field: &'static str) -> Result<u32, Fault<'a>> {
-        let found = self.next(field)?;
-        u32::try_from(number(field, found)?).map_err(|_| too_large(field, found))
+        let short = |number| u32::try_from(number).ok();
+        match self.plain(short) {
+            Some(number) => Ok(number),
+            None => self.slow_number(field, short),
+        }
     }
 
     /// Parses the next field as a number of sectors, and returns bytes.
+    #[inline]
     pub(super) fn sectors(&mut self, field: &'static str) -> Result<u64, Fault<'a>> {
         self.scaled(field, SECTOR_BYTES)
     }
 
     /// Parses the next field as a whole number and multiplies it by `unit`.
+    #[inline]
     pub(super) fn scaled(&mut self, field: &'static str, unit: u64) -> Result<u64, Fault<'a>> {
+        let scaled = |number: u64| number.checked_mul(unit);
+        match self.plain(scaled) {
+            Some(bytes) => Ok(bytes),
+            None => self.slow_number(field, scaled),
+        }
+    }
+
+    /// Parses the next field as a whole number for which `accept` has a value.
+    #[cold]
+    fn slow_number<T>(
+        &mut self,
+        field: &'static str,
+        accept: impl FnOnce(u64) -> Option<T>,
+    ) -> Result<T, Fault<'a>> {
         let found = self.next(field)?;
-        number(field, found)?
-            .checked_mul(unit)
-            .ok_or(too_large(field, found))
+        accept(number(field, found)?).ok_or(too_large(field, found))
     }
 
     /// Parses the next field as a time in units of 10^`digits` ns, with or without decimals, and returns ns. Finer digits
     /// are cut off.
+    #[inline]
     pub(super) fn time(&mut self, field: &'static str, digits: u32) -> Result<u64, Fault<'a>> {
+        match self.plain_time(digits) {
+            Some(ns) => Ok(ns),
+            None => self.slow_time(field, digits),
+        }
+    }
+
+    #[cold]
+    fn slow_time(&mut self, field: &'static str, digits: u32) -> Result<u64, Fault<'a>> {
         time(field, self.next(field)?, digits)
     }
 
@@ -124,6 +200,37 @@ pub(super) fn unknown_op<'a>(
         field,
         found,
     }
+}
+
+/// The powers of ten of up to as many digits as [`leading_number`] reads.
+const POWERS: [u64; FEW_DIGITS] = {
+    let mut powers = [1; FEW_DIGITS];
+    let mut i = 1;
+    while i < FEW_DIGITS {
+        powers[i] = powers[i - 1] * 10;
+        i += 1;
+    }
+    powers
+};
+
+/// Every number of so many digits fits into 64 bits.
+const FEW_DIGITS: usize = 19;
+
+/// Returns the number at the start of some text, and its digits: none if there is none. A number of more than [`FEW_DIGITS`]
+/// digits is cut off there.
+#[inline]
+fn leading_number(text: &[u8]) -> (u64, usize) {
+    let mut value = 0_u64;
+    let mut digits = 0;
+    for &byte in text.iter().take(FEW_DIGITS) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value * 10 + u64::from(digit);
+        digits += 1;
+    }
+    (value, digits)
 }
 
 /// Parses a whole number in decimal digits.
@@ -210,6 +317,7 @@ pub(super) fn trim(bytes: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn times_are_exact_and_finer_digits_are_cut() {
@@ -247,5 +355,41 @@ mod tests {
         assert_eq!(blanks.take(), Some(&b"a"[..]));
         assert_eq!(blanks.take(), Some(&b"b"[..]));
         assert!(blanks.end().is_ok());
+    }
+
+    proptest! {
+        /// The parsers of a field agree with those of its text, errors included.
+        #[test]
+        fn a_field_is_parsed_as_its_text_is(
+            line in "([0-9]{1,3}|[0-9]{16,21}|[0-9]{1,11}[.][0-9]{0,21}|[0-9. ,\t;x-]{0,4}|[ ,\t]){0,9}",
+            separator in prop::sample::select(vec![b' ', b',', b';']),
+            kinds in prop::collection::vec(0..7_u32, 12),
+        ) {
+            let mut fields = Fields::new(line.as_bytes(), separator);
+            let mut texts = fields;
+            for kind in kinds {
+                let got = match kind {
+                    0 => fields.number("f"),
+                    1 => fields.short("f").map(u64::from),
+                    2 => fields.sectors("f"),
+                    3 => fields.scaled("f", 1 << 40),
+                    digits => fields.time("f", 3 * digits - 9),
+                };
+                let text = texts.next("f");
+                let all = |number: u64| Ok(number);
+                let of = |by: u64, max: u64| text.clone().and_then(|text| {
+                    number("f", text)?.checked_mul(by).filter(|&n| n <= max).map_or(Err(too_large("f", text)), all)
+                });
+                let wanted = match kind {
+                    0 => of(1, u64::MAX),
+                    1 => of(1, u64::from(u32::MAX)),
+                    2 => of(SECTOR_BYTES, u64::MAX),
+                    3 => of(1 << 40, u64::MAX),
+                    digits => text.clone().and_then(|text| time("f", text, 3 * digits - 9)),
+                };
+                prop_assert_eq!(format!("{got:?}"), format!("{wanted:?}"));
+                prop_assert_eq!(fields.rest, texts.rest);
+            }
+        }
     }
 }
