@@ -125,9 +125,9 @@ pub struct DriveStats {
     pub suspends: u64,
     /// Blocks that are out of use.
     pub bad_blocks: u64,
-    /// Busy time of the flash elements, summed over all elements.
-    #[serde(default)]
-    pub busy: Dur,
+    /// Busy time of the flash elements, summed over all elements; `None` if this kind of drive does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<Dur>,
 }
 
 impl DriveStats {
@@ -147,7 +147,7 @@ impl DriveStats {
             read_retries: self.read_retries - earlier.read_retries,
             suspends: self.suspends - earlier.suspends,
             bad_blocks: self.bad_blocks - earlier.bad_blocks,
-            busy: self.busy - earlier.busy,
+            busy: self.busy.zip(earlier.busy).map(|(now, then)| now - then),
         }
     }
 
@@ -168,7 +168,7 @@ impl DriveStats {
             read_retries: self.read_retries + other.read_retries,
             suspends: self.suspends + other.suspends,
             bad_blocks: self.bad_blocks + other.bad_blocks,
-            busy: self.busy + other.busy,
+            busy: self.busy.zip(other.busy).map(|(one, two)| one + two),
         }
     }
 

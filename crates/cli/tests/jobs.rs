@@ -47,7 +47,7 @@ fn depths(output: &Output) -> (f64, f64) {
     let side = outcome.totals.all.unwrap();
     let per_ns = side.count as f64 / outcome.totals.duration.0 as f64;
     let had = match &outcome.queue {
-        Some(queue) => queue.mean_depth(),
+        Some(queue) => queue.mean_in_flight(),
         None => side.service_mean_ns * per_ns,
     };
     (side.response_ns.mean * per_ns, had)

@@ -285,7 +285,7 @@ impl Subject for MsSsd {
             erases: counters.erases,
             collected: counters.cleanings,
             moved_units: counters.pages_moved,
-            busy: counters.busy,
+            busy: Some(counters.busy),
             ..DriveStats::default()
         })
     }

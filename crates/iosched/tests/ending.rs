@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use crate::common;
-use crate::common::queue::{read, write};
+use crate::common::queue::{read, run, write};
 use fathom_base::{Dur, Time};
 use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Request};
 use fathom_iosched::{BlockQueue, QueueConfig};
@@ -79,16 +79,7 @@ type Ended = (u64, Time, Option<(IoErrorKind, u64, u64)>);
 
 /// Plays requests to the end. An error has the place and the length, in KiB, of the request that it is an error of.
 fn ended(requests: Vec<Request>) -> Vec<Ended> {
-    let (mut queue, count) = (queue(), requests.len());
-    for request in requests {
-        queue.submit(request).unwrap();
-    }
-    let mut done = Vec::new();
-    while done.len() < count {
-        let before = done.len();
-        queue.wait(Time::MAX, &mut done);
-        assert!(done.len() > before, "the queue stopped");
-    }
+    let done = run(&mut queue(), requests);
     let said = done.iter().map(|completion| {
         let error = completion.result.err();
         let error = error.map(|error| (error.kind, error.offset / KIB, error.len / KIB));

@@ -30,17 +30,9 @@ fn read(id: u64, sector: u64, sectors: u64) -> Request {
     Request::new(id, Op::Read, sector * SECTOR, sectors * SECTOR)
 }
 
+/// Submits all requests at once. Returns their completions in order of their numbers.
 fn run(queue: &mut impl Device, requests: Vec<Request>) -> Vec<Completion> {
-    let count = requests.len();
-    for request in requests {
-        queue.submit(request).unwrap();
-    }
-    let mut done = Vec::new();
-    while done.len() < count {
-        let before = done.len();
-        queue.wait(Time::MAX, &mut done);
-        assert!(done.len() > before, "the queue stopped");
-    }
+    let mut done = common::queue::run(queue, requests);
     done.sort_by_key(|completion| completion.id);
     done
 }

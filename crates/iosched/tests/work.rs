@@ -4,6 +4,7 @@
 
 use crate::common;
 use crate::common::config;
+use crate::common::queue::finish;
 use fathom_base::{Dur, Time};
 use fathom_block::devices::NullDevice;
 use fathom_block::{Busy, Completion, Device, DeviceInfo, Op, Request};
@@ -25,15 +26,6 @@ fn write(id: u64, offset: u64, len: u64) -> Request {
 
 fn read(id: u64, offset: u64, len: u64) -> Request {
     Request::new(id, Op::Read, offset, len)
-}
-
-fn finish(queue: &mut impl Device, count: usize) {
-    let mut done = Vec::new();
-    while done.len() < count {
-        let before = done.len();
-        queue.wait(Time::MAX, &mut done);
-        assert!(done.len() > before, "the queue stopped");
-    }
 }
 
 fn sums(work: &QueueWork) -> (u64, u64, u64) {
@@ -69,6 +61,7 @@ fn requests_held_and_in_flight_are_summed_over_time() {
         (stats.elapsed_ns, stats.held_ns, stats.in_flight_ns),
         (1000, 600, 300)
     );
+    assert!((stats.mean_in_flight() - 0.3).abs() < 1e-12);
 }
 
 #[test]

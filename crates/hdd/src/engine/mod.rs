@@ -19,9 +19,7 @@ use fathom_base::event::LANES;
 use fathom_base::{Dur, Rng, SECTOR_BYTES, Slab, Time};
 use fathom_block::devices::Pages;
 use fathom_block::simulated::{self, Clock, Progress, Simulated};
-use fathom_block::{
-    Busy, Completion, Device, DeviceInfo, DriveStats, IoErrorKind, Op, Request, Subject,
-};
+use fathom_block::{Busy, Completion, Device, DeviceInfo, IoErrorKind, Op, Request, Subject};
 use state::{Active, Arm};
 use std::collections::VecDeque;
 
@@ -264,14 +262,10 @@ fn info_of(spec: &Spec) -> DeviceInfo {
     }
 }
 
-/// The flash counters are all 0.
+/// A disk counts no work: all that [`fathom_block::DriveStats`] knows is the work of flash.
 impl Subject for Hdd {
     fn next_at(&mut self) -> Option<Time> {
         Some(self.clock.next_at())
-    }
-
-    fn stats(&self) -> Option<DriveStats> {
-        Some(DriveStats::default())
     }
 }
 

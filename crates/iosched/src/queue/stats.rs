@@ -82,9 +82,17 @@ pub struct QueueStats {
 
 impl QueueStats {
     /// Mean number of requests in flight at a dispatch.
-    pub fn mean_depth(&self) -> f64 {
+    fn mean_depth(&self) -> f64 {
         let count = self.reads.count + self.writes.count;
         self.depth_sum as f64 / count.max(1) as f64
+    }
+
+    /// Mean number of requests at the drive over time; that at a dispatch for a record without times.
+    pub fn mean_in_flight(&self) -> f64 {
+        match self.elapsed_ns {
+            0 => self.mean_depth(),
+            elapsed => self.in_flight_ns as f64 / elapsed as f64,
+        }
     }
 }
 

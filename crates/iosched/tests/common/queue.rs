@@ -60,7 +60,7 @@ pub(crate) fn read(id: u64, offset: u64, len: u64) -> Request {
 }
 
 /// Submits all requests at once. Returns their completions in order.
-pub(crate) fn run(queue: &mut BlockQueue<Recorder>, requests: Vec<Request>) -> Vec<Completion> {
+pub(crate) fn run(queue: &mut impl Device, requests: Vec<Request>) -> Vec<Completion> {
     let count = requests.len();
     for request in requests {
         queue.submit(request).unwrap();
@@ -68,7 +68,8 @@ pub(crate) fn run(queue: &mut BlockQueue<Recorder>, requests: Vec<Request>) -> V
     finish(queue, count)
 }
 
-pub(crate) fn finish(queue: &mut BlockQueue<Recorder>, count: usize) -> Vec<Completion> {
+/// Waits for some completions. Returns them in order.
+pub(crate) fn finish(queue: &mut impl Device, count: usize) -> Vec<Completion> {
     let mut done = Vec::new();
     while done.len() < count {
         let before = done.len();

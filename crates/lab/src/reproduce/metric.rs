@@ -240,7 +240,7 @@ impl Metric {
             Self::BatchPages => buffer(record, |b| ratio(b.left(), b.batches)),
             Self::PaddedWrites => buffer(record, |b| ratio(b.pages_written, b.left())),
             Self::AtWork => {
-                let busy = record.work?.busy.0 as f64 / 1e9;
+                let busy = record.work?.busy?.0 as f64 / 1e9;
                 (busy > 0.0 && seconds > 0.0).then(|| busy / seconds)
             }
             Self::HostWait => buffer(record, |b| b.host_wait_ns().map(|ns| ns / 1e6)),

@@ -23,7 +23,7 @@ fn through(stats: &QueueStats) -> String {
         count(stats.pieces, "piece", "pieces"),
         stats.back_merges + stats.front_merges,
         stats.held_back,
-        stats.mean_depth(),
+        stats.mean_in_flight(),
     )
 }
 

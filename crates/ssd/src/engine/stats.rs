@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::counters::Counters;
-use fathom_base::{Dur, SECTOR_BYTES, Time};
+use fathom_base::{SECTOR_BYTES, Time};
 use fathom_block::{DriveStats, Subject};
 
 impl Ssd {
@@ -59,8 +59,7 @@ impl Subject for Ssd {
             read_retries: counters.read_retries,
             suspends: counters.suspends,
             bad_blocks: self.bad_blocks() as u64,
-            // Busy time is not counted by this engine.
-            busy: Dur::ZERO,
+            busy: None,
         })
     }
 
