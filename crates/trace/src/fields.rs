@@ -377,7 +377,7 @@ mod tests {
                 };
                 let text = texts.next("f");
                 let all = |number: u64| Ok(number);
-                let of = |by: u64, max: u64| text.clone().and_then(|text| {
+                let of = |by: u64, max: u64| text.and_then(|text| {
                     number("f", text)?.checked_mul(by).filter(|&n| n <= max).map_or(Err(too_large("f", text)), all)
                 });
                 let wanted = match kind {
@@ -385,7 +385,7 @@ mod tests {
                     1 => of(1, u64::from(u32::MAX)),
                     2 => of(SECTOR_BYTES, u64::MAX),
                     3 => of(1 << 40, u64::MAX),
-                    digits => text.clone().and_then(|text| time("f", text, 3 * digits - 9)),
+                    digits => text.and_then(|text| time("f", text, 3 * digits - 9)),
                 };
                 prop_assert_eq!(format!("{got:?}"), format!("{wanted:?}"));
                 prop_assert_eq!(fields.rest, texts.rest);
