@@ -19,9 +19,25 @@ pub(crate) fn root() -> PathBuf {
 
 /// Returns the path of an example built with a profile.
 pub(crate) fn program(profile: &str, example: &str) -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join(profile).join("examples").join(example)
+    target().join(profile).join("examples").join(example)
+}
+
+/// Returns the directory that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// Returns the standard output of a command.
+///
+/// # Errors
+/// It cannot be run or fails.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let shown = format!("{command:?}");
+    let output = command.output().map_err(|e| format!("{shown}: {e}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{shown}: {}", output.status)),
+    }
 }
 
 /// Returns the exit code of this program.

@@ -3,12 +3,11 @@
 //! It builds the example `performance` of the drives, runs every case several times, each time in its own process, and
 //! counts instructions with valgrind if that is installed. It changes no file and compares with no limit.
 
-use crate::command::{builds, program};
+use crate::dist::Programs;
+use crate::guided;
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
 
-const PROFILE: &str = "dist";
-const EXAMPLE: &str = "performance";
 /// Default number of runs of a case; the table shows the median.
 const RUNS: usize = 3;
 /// Number of requests under callgrind, which makes a program fifty times slower.
@@ -52,18 +51,38 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Prints the table, with `runs` runs of each case.
-pub(crate) fn run(runs: Option<usize>) -> ExitCode {
-    let runs = runs.unwrap_or(RUNS).max(1);
-    if !builds("fathom-model", EXAMPLE, PROFILE) {
-        return ExitCode::FAILURE;
+/// Prints the table.
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    let (guided, runs) = match args.split_first() {
+        Some((first, runs)) if first == "--guided" => (true, runs),
+        _ => (false, args),
+    };
+    let runs = match runs {
+        [] => Some(RUNS),
+        [runs] => runs.parse().ok().filter(|&runs| runs > 0),
+        _ => None,
+    };
+    let Some(runs) = runs else {
+        eprintln!("Usage: cargo xtask performance [--guided] [RUNS]");
+        return ExitCode::from(2);
+    };
+    match guided::chosen(guided) {
+        Ok(programs) => table(&programs, runs),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// Prints the table, with `runs` runs of each case.
+fn table(programs: &Programs, runs: usize) -> ExitCode {
     println!(
         "| case | million requests/s | instructions a request | write amplification | set-up or preparing, s | resident, MiB |"
     );
     println!("|---|--:|--:|--:|--:|--:|");
     for case in CASES.lines().filter_map(Case::of) {
-        match row(&case, runs) {
+        match row(programs, &case, runs) {
             Ok(row) => println!("{row}"),
             Err(error) => {
                 eprintln!("{}: {error}", case.name);
@@ -74,8 +93,10 @@ pub(crate) fn run(runs: Option<usize>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn row(case: &Case<'_>, runs: usize) -> Result<String, String> {
-    let runs: Vec<Figures> = (0..runs).map(|_| figures(case)).collect::<Result<_, _>>()?;
+fn row(programs: &Programs, case: &Case<'_>, runs: usize) -> Result<String, String> {
+    let runs: Vec<Figures> = (0..runs)
+        .map(|_| figures(programs, case))
+        .collect::<Result<_, _>>()?;
     let median = |key: &str| {
         let mut all: Vec<f64> = runs
             .iter()
@@ -98,7 +119,8 @@ fn row(case: &Case<'_>, runs: usize) -> Result<String, String> {
         case.name,
         cell(rate.map(|rate| rate / 1e6), 2),
         cell(
-            case.counted_on.and_then(|drive| instructions(case, drive)),
+            case.counted_on
+                .and_then(|drive| instructions(programs, case, drive)),
             0
         ),
         cell(median("write_amplification"), 2),
@@ -111,7 +133,11 @@ fn row(case: &Case<'_>, runs: usize) -> Result<String, String> {
 ///
 /// # Errors
 /// The example fails.
-pub(crate) fn inner_loop((drive, load): (&str, &str), requests: u64) -> Result<f64, String> {
+pub(crate) fn inner_loop(
+    programs: &Programs,
+    (drive, load): (&str, &str),
+    requests: u64,
+) -> Result<f64, String> {
     let requests = requests.to_string();
     let case = Case {
         drive,
@@ -120,15 +146,15 @@ pub(crate) fn inner_loop((drive, load): (&str, &str), requests: u64) -> Result<f
         counted_on: None,
         name: "",
     };
-    let per_second = figures(&case)?.get("per_second").copied();
+    let per_second = figures(programs, &case)?.get("per_second").copied();
     per_second.ok_or_else(|| "the example prints no `per_second`".to_owned())
 }
 
 /// The figures printed by one run.
 type Figures = BTreeMap<String, f64>;
 
-fn figures(case: &Case<'_>) -> Result<Figures, String> {
-    let output = Command::new(program(PROFILE, EXAMPLE))
+fn figures(programs: &Programs, case: &Case<'_>) -> Result<Figures, String> {
+    let output = Command::new(programs.inner_loop())
         .args([case.drive, case.load, case.requests])
         .output()
         .map_err(|error| error.to_string())?;
@@ -142,12 +168,12 @@ fn figures(case: &Case<'_>) -> Result<Figures, String> {
 }
 
 /// Returns the instructions per request of the load alone; `None` if valgrind is not installed.
-fn instructions(case: &Case<'_>, drive: &str) -> Option<f64> {
+fn instructions(programs: &Programs, case: &Case<'_>, drive: &str) -> Option<f64> {
     let counted = COUNTED.to_string();
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .args(["--collect-atstart=no", "--toggle-collect=*cases::measured*"])
-        .arg(program(PROFILE, EXAMPLE))
+        .arg(programs.inner_loop())
         .args([drive, case.load, &counted])
         .output()
         .ok()?;

@@ -7,7 +7,9 @@
 mod disksim;
 mod process;
 
-use crate::command::{builds, cargo, program, root, succeeds};
+use crate::command::{root, succeeds};
+use crate::dist::Programs;
+use crate::guided;
 use crate::performance::inner_loop;
 use disksim::{DiskSim, Served};
 use process::{Cost, instructions, measured};
@@ -16,7 +18,6 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-const PROFILE: &str = "dist";
 /// The numbers of requests of the table, and with `--long`.
 const REQUESTS: [u64; 2] = [100_000, 3_000_000];
 const LONG: u64 = 30_000_000;
@@ -30,7 +31,8 @@ const SMALL_PAGES: u64 = 21_216 << 8;
 const INTERVAL_MS: f64 = 0.05;
 
 const USAGE: &str = "\
-Usage: cargo xtask whole [--long | --requests N] [--runs N] [--only TEXT] [--count] [--disksim PROGRAM PARAMETERS]
+Usage: cargo xtask whole [--guided] [--long | --requests N] [--runs N] [--only TEXT] [--count] [--disksim PROGRAM PARAMETERS]
+  --guided   the programs of `cargo xtask guided`
   --long     30 million requests, too
   --requests this number of requests only
   --runs N   runs of each case, 3 unless given; the table has the median
@@ -101,6 +103,7 @@ impl<'a> Case<'a> {
 /// What was asked for on the command line.
 #[derive(Debug, Default)]
 struct Options {
+    guided: bool,
     long: bool,
     requests: Option<u64>,
     runs: Option<usize>,
@@ -115,6 +118,7 @@ impl Options {
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
+                "--guided" => options.guided = true,
                 "--long" => options.long = true,
                 "--requests" => options.requests = Some(args.next()?.parse().ok()?),
                 "--runs" => options.runs = Some(args.next()?.parse().ok()?),
@@ -165,10 +169,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
 }
 
 fn table(options: &Options, dir: &Path) -> Result<(), String> {
-    let build = format!("build --profile {PROFILE} -p fathom-cli");
-    if !succeeds(&mut cargo(&build)) || !builds("fathom-model", "performance", PROFILE) {
-        return Err("the programs do not build".to_owned());
-    }
+    let programs = guided::chosen(options.guided)?;
     fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     let floor = compiled_floor(dir)?;
     if options.disksim.is_none() {
@@ -195,12 +196,19 @@ fn table(options: &Options, dir: &Path) -> Result<(), String> {
         for case in cases.filter(|case| case.is_for(requests) && options.wants(case.name)) {
             let writes = matches!(case.workload, "writes" | "writes.trace");
             let (cost, times) = match writes {
-                true => ratio(runs, || fathom(&case, requests, dir), least)?,
-                false => (median(runs, || fathom(&case, requests, dir))?, None),
+                true => ratio(runs, || fathom(&programs, &case, requests, dir), least)?,
+                false => (
+                    median(runs, || fathom(&programs, &case, requests, dir))?,
+                    None,
+                ),
             };
-            let inner = case.inner.map(|inner| inner_loop(inner, requests));
+            let inner = case
+                .inner
+                .map(|inner| inner_loop(&programs, inner, requests));
             let counts = options.count && requests == REQUESTS[0] && case.is_new();
-            let counted = counts.then(|| fathom(&case, requests, dir)).transpose()?;
+            let counted = counts
+                .then(|| fathom(&programs, &case, requests, dir))
+                .transpose()?;
             let beside = Beside {
                 inner: inner.transpose()?,
                 times,
@@ -300,21 +308,19 @@ fn command(program: &Path, args: &[&str]) -> Command {
 }
 
 /// Returns the command of a case.
-fn fathom(case: &Case<'_>, requests: u64, dir: &Path) -> Result<Command, String> {
+fn fathom(
+    programs: &Programs,
+    case: &Case<'_>,
+    requests: u64,
+    dir: &Path,
+) -> Result<Command, String> {
     let workload = match case.workload.strip_suffix(".trace") {
         Some(op) => trace(op, requests, dir)?,
         None => generated(case.workload, requests, dir)?,
     };
     let out = dir.join("out");
     let _none_yet = fs::remove_dir_all(&out);
-    // An example lies beside the programs, one directory below.
-    let examples = program(PROFILE, "fathom");
-    let built = examples
-        .ancestors()
-        .nth(2)
-        .unwrap_or(Path::new(""))
-        .join("fathom");
-    let mut command = Command::new(built);
+    let mut command = Command::new(programs.fathom());
     command.arg("run").arg(workload);
     if !case.options.contains("--on ") {
         command.args(["--on", "model:epo"]);
