@@ -6,7 +6,7 @@ use fathom_base::{Dur, Time};
 use fathom_block::program::{Done, Next, Program};
 use fathom_block::{Access, Busy, Completion, Device, DeviceInfo, Op, Request, Subject};
 use fathom_model::{Drive, Model, find};
-use fathom_run::{Moment, Observer, PlayError, Played, play};
+use fathom_run::{Moment, Observer, PlayError, Played, measure, play};
 use fathom_workload::program::fio::Jobs;
 use fathom_workload::program::{Processes, Stream};
 use std::cell::Cell;
@@ -318,4 +318,17 @@ fn the_device_is_busy_as_long_as_it_has_an_access() {
     }
     assert_eq!(seen.played.last().unwrap().busy, union);
     assert!(union > Dur::ZERO && union < end.since(Time::ZERO));
+}
+
+#[test]
+fn a_timeline_begins_with_the_drives_counters_before_the_run() {
+    let model = Model::from_toml(find("ms-ssd").unwrap().text).unwrap();
+    let mut drive = model.build(1).unwrap();
+    for run in 0..3u64 {
+        let before = drive.stats().unwrap();
+        let accesses = (0..100).map(|i| Ok::<_, Infallible>(write(i * 10, (i + run) * 4096)));
+        let measured = measure(&mut drive, &mut Stream::closed(accesses, 8)).unwrap();
+        assert_eq!(measured.totals.timeline[0].drive, before, "run {run}");
+        assert_eq!(before.host_bytes_written, run * 100 * 4096);
+    }
 }

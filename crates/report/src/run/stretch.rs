@@ -16,29 +16,17 @@ fn per_coarse(totals: &Totals) -> usize {
 pub(super) struct Stretch<'a> {
     totals: &'a Totals,
     drive_tells: bool,
-    /// First bucket for which the drive's counters are known.
-    known: usize,
     index: usize,
 }
 
 /// Returns the stretches of a run, one per bucket.
 pub(super) fn stretches(run: &RunRecord) -> impl Iterator<Item = Stretch<'_>> {
     let totals = &run.totals;
-    let known = known(&totals.timeline);
     (0..totals.timeline.len()).map(move |index| Stretch {
         totals,
         drive_tells: run.work.is_some(),
-        known,
         index,
     })
-}
-
-/// Returns the first bucket with drive counters. Before the first access is done there are none, whatever happened before
-/// the run.
-fn known(timeline: &[Bucket]) -> usize {
-    let nothing = DriveStats::default();
-    let known = timeline.iter().position(|bucket| bucket.drive != nothing);
-    known.unwrap_or(0)
 }
 
 impl Stretch<'_> {
@@ -100,13 +88,13 @@ impl Stretch<'_> {
     fn drive(&self) -> Option<(&DriveStats, &DriveStats, f64)> {
         let per = per_coarse(self.totals);
         let coarse = self.index / per * per;
-        let (from, to) = (coarse.max(self.known), coarse + per);
-        if !self.drive_tells || self.index % per != per / 2 || from >= to {
+        if !self.drive_tells || self.index % per != per / 2 {
             return None;
         }
-        let seconds = ((to - from) as u64 * self.totals.bucket.0).max(1) as f64 / 1e9;
+        let seconds = (per as u64 * self.totals.bucket.0).max(1) as f64 / 1e9;
         let timeline = &self.totals.timeline;
-        Some((&timeline[from].drive, &timeline.get(to)?.drive, seconds))
+        let end = &timeline.get(coarse + per)?.drive;
+        Some((&timeline[coarse].drive, end, seconds))
     }
 
     /// Returns the bytes programmed per byte written by the host; `None` if the host wrote nothing or the drive reports no
@@ -207,24 +195,24 @@ mod tests {
 
     #[test]
     fn what_was_done_before_a_run_is_not_taken_for_its_beginning() {
-        // The first access ends in the second of two hundred stretches.
-        let mut timeline = vec![bucket(0, 0, 0, 0)];
-        timeline.extend((1..200).map(|i| bucket(i, 0, 0, 100_000 + i)));
-        let totals = Totals {
-            timeline,
-            bucket: Dur(1_000_000_000),
-            duration: Dur(200_000_000_000),
-            ..Totals::default()
-        };
-        let run = RunRecord {
-            totals,
-            work: Some(DriveStats::default()),
-            ..nothing()
-        };
-        let told = stretches(&run).filter_map(|s| s.per_second(|work| work.erases));
-        let told: Vec<f64> = told.collect();
-        // A block a second in all coarse stretches of five, except for the last, whose end is unknown.
-        assert_eq!(told, [1.0; 39]);
+        // A run on a new drive, and one on a drive that has worked: the first bucket has what was done before.
+        for before in [0, 100_000] {
+            let totals = Totals {
+                timeline: (0..200).map(|i| bucket(i, 0, 0, before + i)).collect(),
+                bucket: Dur(1_000_000_000),
+                duration: Dur(200_000_000_000),
+                ..Totals::default()
+            };
+            let run = RunRecord {
+                totals,
+                work: Some(DriveStats::default()),
+                ..nothing()
+            };
+            let told = stretches(&run).filter_map(|s| s.per_second(|work| work.erases));
+            let told: Vec<f64> = told.collect();
+            // A block a second in all coarse stretches of five, except for the last, whose end is unknown.
+            assert_eq!(told, [1.0; 39]);
+        }
     }
 
     #[test]
