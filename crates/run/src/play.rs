@@ -99,7 +99,6 @@ struct Loop<'a, P: ?Sized, O: ?Sized> {
     blocked: Vec<bool>,
     refused: Refused,
     in_flight: Slab<InFlight>,
-    done: Vec<Completion>,
     start: Time,
     /// A wait ends at this time at the latest, to look for an interruption. In the past after a long wait.
     pause: Time,
@@ -131,7 +130,6 @@ pub fn play<P: Program + ?Sized, O: Observer + ?Sized>(
         program,
         observer,
         in_flight: Slab::default(),
-        done: Vec::new(),
         start,
         pause: start + AT_ONCE,
         next: 0,
@@ -142,11 +140,12 @@ pub fn play<P: Program + ?Sized, O: Observer + ?Sized>(
 
 impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
     fn run(mut self) -> Result<(), PlayError<P::Error>> {
+        let mut done = Vec::new();
         loop {
             let asked = self.ask_due()?;
             let until = self.agenda.next();
             if !self.in_flight.is_empty() || until < Time::MAX {
-                self.collect(until)?;
+                self.collect(until, &mut done)?;
             } else if !asked {
                 return self.over();
             }
@@ -266,15 +265,18 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
         }
     }
 
-    /// Waits until `until` or a completion, and reports what completed.
-    fn collect(&mut self, until: Time) -> Result<(), PlayError<P::Error>> {
-        let mut done = std::mem::take(&mut self.done);
+    /// Waits until `until` or a completion, and reports what completed. `done` is empty memory.
+    fn collect(
+        &mut self,
+        until: Time,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), PlayError<P::Error>> {
         loop {
             if self.observer.interrupted() {
                 return Err(PlayError::Interrupted);
             }
             let pause = until.min(self.pause);
-            self.device.wait(pause, &mut done);
+            self.device.wait(pause, done);
             if !done.is_empty() || pause == until {
                 break;
             }
@@ -288,13 +290,12 @@ impl<P: Program + ?Sized, O: Observer + ?Sized> Loop<'_, P, O> {
         }
         // Report the accesses that completed together with one that failed, too.
         let mut failed = None;
-        for completion in &done {
+        for completion in done.iter() {
             if let Err(error) = self.settle(completion) {
                 failed.get_or_insert(error);
             }
         }
         done.clear();
-        self.done = done;
         failed.map_or(Ok(()), Err)
     }
 

@@ -5,6 +5,7 @@ use crate::observer::{Moment, Observer, Played};
 use crate::times::{Kinds, Took};
 use fathom_base::{Dur, Time};
 use fathom_block::{Access, DriveStats, Op};
+use std::iter;
 
 /// Maximum number of buckets in the timeline; above it, neighbouring buckets are joined.
 const BUCKETS_MAX: usize = 512;
@@ -50,9 +51,8 @@ pub struct Recorder<'a> {
 #[derive(Clone, Copy)]
 struct Noted {
     asked: Time,
-    submitted: Time,
     completed: Time,
-    bytes: u64,
+    took: Took,
     op: Op,
 }
 
@@ -71,6 +71,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Calls the progress callback if it is due.
+    #[inline]
     fn tell(&mut self, now: Time) {
         let Some(seen) = self.seen else {
             return;
@@ -220,12 +221,8 @@ impl<'a> Recorder<'a> {
         }
         self.last = self.last.max(played.completed);
         self.busy.1 = played.busy;
-        let took = Took {
-            bytes: played.access.len,
-            response: played.completed.since(played.asked).0,
-            service: played.completed.since(played.submitted).0,
-        };
-        self.kinds.add(played.access.op, took);
+        let took = Took::of(played);
+        self.kinds.add(played.access.op, iter::once(took));
         let stretch = self.stretch(played.completed);
         let before = self.buckets.len();
         self.process(played, took.response, stretch);
@@ -281,13 +278,12 @@ impl<'a> Recorder<'a> {
             return;
         };
         let (mut sum, mut most, mut bytes) = (0, 0, 0);
+        for same in self.noted.chunk_by(|a, b| a.op == b.op) {
+            self.kinds
+                .add(same[0].op, same.iter().map(|noted| noted.took));
+        }
         for noted in &self.noted {
-            let took = Took {
-                bytes: noted.bytes,
-                response: noted.completed.since(noted.asked).0,
-                service: noted.completed.since(noted.submitted).0,
-            };
-            self.kinds.add(noted.op, took);
+            let took = noted.took;
             process.began = process.began.min(noted.asked.since(self.start));
             process.finished = process.finished.max(noted.completed.since(self.start));
             sum += took.response;
@@ -365,9 +361,8 @@ impl Observer for Recorder<'_> {
         self.busy.1 = played.busy;
         self.noted.push(Noted {
             asked: played.asked,
-            submitted: played.submitted,
             completed: played.completed,
-            bytes: played.access.len,
+            took: Took::of(played),
             op: played.access.op,
         });
         if self.noted.len() >= GROUP {

@@ -1,6 +1,7 @@
 //! Response times by kind of access: histograms, means with intervals, and sums.
 
 use crate::figures::{Quantile, Side};
+use crate::observer::Played;
 use crate::tally::Tally;
 use fathom_block::Op;
 use fathom_block::zoned::ZoneAction;
@@ -18,6 +19,17 @@ pub(super) struct Took {
     pub(super) service: u64,
 }
 
+impl Took {
+    #[inline]
+    pub(super) fn of(played: &Played) -> Self {
+        Self {
+            bytes: played.access.len,
+            response: played.completed.since(played.asked).0,
+            service: played.completed.since(played.submitted).0,
+        }
+    }
+}
+
 /// Response times of one kind of access.
 #[derive(Default)]
 pub(super) struct Times {
@@ -29,13 +41,21 @@ pub(super) struct Times {
 }
 
 impl Times {
+    /// Adds accesses in their order.
     #[inline]
-    fn add(&mut self, took: Took) {
-        self.tally.add(took.response);
-        self.batches.push(took.response as f64);
-        self.bytes += took.bytes;
-        self.service_ns += u128::from(took.service);
-        self.max_ns = self.max_ns.max(took.response);
+    fn extend(&mut self, all: impl Iterator<Item = Took> + Clone) {
+        all.clone().for_each(|took| self.tally.add(took.response));
+        self.batches
+            .extend(all.clone().map(|took| took.response as f64));
+        let (mut bytes, mut service, mut most) = (0, 0, 0);
+        for took in all {
+            bytes += took.bytes;
+            service += u128::from(took.service);
+            most = most.max(took.response);
+        }
+        self.bytes += bytes;
+        self.service_ns += service;
+        self.max_ns = self.max_ns.max(most);
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -100,18 +120,18 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Adds an access.
+    /// Adds accesses of one kind, in their order.
     #[inline]
-    pub(super) fn add(&mut self, op: Op, took: Took) {
+    pub(super) fn add(&mut self, op: Op, all: impl Iterator<Item = Took> + Clone) {
         let (times, others) = match op {
             Op::Read => (&mut self.reads, &self.writes),
             Op::Write | Op::Append => (&mut self.writes, &self.reads),
-            _ => return self.of_other(op).add(took),
+            _ => return self.of_other(op).extend(all),
         };
-        times.add(took);
+        times.extend(all.clone());
         if others.count() > 0 {
             let both = self.both.get_or_insert_with(|| others.batches.clone());
-            both.push(took.response as f64);
+            both.extend(all.map(|took| took.response as f64));
         }
     }
 

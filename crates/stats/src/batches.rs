@@ -51,12 +51,29 @@ impl Batches {
     /// Adds the next value.
     #[inline]
     pub fn push(&mut self, value: f64) {
-        self.count += 1;
-        self.total += value;
-        self.open = (self.open.0 + 1, self.open.1 + value);
-        if self.open.0 < self.size {
-            return;
+        self.extend(std::iter::once(value));
+    }
+
+    /// Adds the next values, in their order. The sums stay in registers.
+    #[inline]
+    pub fn extend(&mut self, values: impl Iterator<Item = f64>) {
+        let (mut added, mut total, mut open) = (0, self.total, self.open);
+        for value in values {
+            added += 1;
+            total += value;
+            open = (open.0 + 1, open.1 + value);
+            if open.0 >= self.size {
+                self.open = open;
+                self.close();
+                open = self.open;
+            }
         }
+        self.count += added;
+        (self.total, self.open) = (total, open);
+    }
+
+    /// Completes the open batch.
+    fn close(&mut self) {
         self.sums.push(self.open.1);
         self.open = (0, 0.0);
         if self.sums.len() == BATCHES_MAX {

@@ -108,7 +108,7 @@ impl Places {
     }
 
     /// Draws an offset from the pattern, for an access of `len` bytes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn draw(&mut self, len: u64, rng: &mut Rng) -> u64 {
         if let Some(at) = self.next {
             return self.go_on(at, len);

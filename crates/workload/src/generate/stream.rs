@@ -125,10 +125,15 @@ impl Iterator for Generator {
     #[inline(always)]
     fn next(&mut self) -> Option<Access> {
         self.left = self.left.checked_sub(1)?;
-        let side = if self.op.chance(self.read_share) {
-            &mut self.reads
-        } else {
-            &mut self.writes
+        // Nothing else draws from this stream, and a share of 0 or 1 needs no draw.
+        let drawn = self.read_share > 0.0 && self.read_share < 1.0;
+        let reads = match drawn {
+            true => self.op.chance(self.read_share),
+            false => self.read_share >= 1.0,
+        };
+        let side = match reads {
+            true => &mut self.reads,
+            false => &mut self.writes,
         };
         let (op, len) = (side.op, side.sizes.draw(&mut self.size));
         let offset = if self.looks_back {

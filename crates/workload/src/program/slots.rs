@@ -15,7 +15,9 @@ pub(super) struct Slots {
     unused: u32,
     /// The time since which the unused slots are free.
     since: Time,
-    /// The times at which the other free slots became free, earliest completion first.
+    /// The slot that was freed first of those that are free: nearly always the only one.
+    first: Option<Time>,
+    /// The times at which the other free slots became free, earliest completion first; empty if there is no first.
     free: VecDeque<Time>,
 }
 
@@ -25,6 +27,7 @@ impl Slots {
         Self {
             unused: all,
             since,
+            first: None,
             free: VecDeque::new(),
         }
     }
@@ -33,7 +36,13 @@ impl Slots {
     #[inline]
     pub(super) fn take(&mut self) -> Option<Time> {
         match self.unused {
-            0 => self.free.pop_front(),
+            0 => {
+                let next = match self.free.is_empty() {
+                    true => None,
+                    false => self.free.pop_front(),
+                };
+                std::mem::replace(&mut self.first, next)
+            }
             _ => {
                 self.unused -= 1;
                 Some(self.since)
@@ -44,11 +53,40 @@ impl Slots {
     /// Frees a slot at time `at`.
     #[inline]
     pub(super) fn give(&mut self, at: Time) {
-        self.free.push_back(at);
+        match self.first {
+            None => self.first = Some(at),
+            Some(_) => self.free.push_back(at),
+        }
     }
 
     /// Returns true if no slot is free.
     pub(super) fn is_empty(&self) -> bool {
-        self.unused == 0 && self.free.is_empty()
+        self.unused == 0 && self.first.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_base::Dur;
+    use fathom_base::Rng;
+
+    #[test]
+    fn slots_are_taken_in_the_order_in_which_they_became_free() {
+        let mut rng = Rng::new(1, 0);
+        let (mut slots, mut free) = (Slots::new(3, Time(7)), VecDeque::from([Time(7); 3]));
+        let mut now = Time(8);
+        for _ in 0..1_000 {
+            match rng.chance(0.5) {
+                true => assert_eq!(slots.take(), free.pop_front()),
+                false if free.len() < 3 => {
+                    now += Dur(1);
+                    slots.give(now);
+                    free.push_back(now);
+                }
+                false => {}
+            }
+            assert_eq!(slots.is_empty(), free.is_empty());
+        }
     }
 }
