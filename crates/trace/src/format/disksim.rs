@@ -40,6 +40,12 @@ impl LineParser for DiskSim {
 }
 
 fn op(found: &[u8]) -> Result<Op, Fault<'_>> {
+    match found {
+        // Nearly always.
+        [b'0'] => return Ok(Op::Write),
+        [b'1'] => return Ok(Op::Read),
+        _ => {}
+    }
     let wrong = || malformed("flags", found, "a hexadecimal number of 32 bits");
     let digits = found.strip_prefix(b"0x").unwrap_or(found);
     if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_hexdigit) {
