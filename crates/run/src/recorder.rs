@@ -188,6 +188,10 @@ impl<'a> Recorder<'a> {
                 true => {
                     self.any = true;
                     (self.start, self.last) = (self.start.max(first), self.last.max(first));
+                    // Only the part of a busy period that lies behind the start.
+                    let since = played.completed.since(self.start);
+                    let until = Dur(played.busy.0.saturating_sub(since.0));
+                    self.busy.0 = self.busy.0.max(until);
                 }
                 false => {
                     self.before = moment();

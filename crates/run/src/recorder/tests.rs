@@ -52,3 +52,35 @@ fn groups_give_the_figures_of_single_accesses() {
         assert_eq!(grouped.finish(), single.finish(), "seed {seed}");
     }
 }
+
+#[test]
+fn a_warm_up_in_a_busy_period_is_not_in_the_busy_time() {
+    // The device has an access from 1,000 on, but for a gap between two of them. The run begins behind the warm-up, in the gap or
+    // in a busy period.
+    for (gap, begins, busy) in [(0, 4_000, 6_000), (500, 3_300, 7_000), (500, 3_700, 6_800)] {
+        let mut recorder = recorder();
+        let (mut at, mut total) = (Time(1_000), Dur::ZERO);
+        for number in 0..9 {
+            if number == 2 {
+                at += Dur(gap);
+            }
+            let submitted = at;
+            at += Dur(1_000);
+            total += Dur(1_000);
+            let played = Played {
+                number,
+                process: 0,
+                access: Access::new(submitted, Op::Read, 0, 4096),
+                asked: submitted,
+                submitted,
+                completed: at,
+                counts: Time(begins),
+                busy: total,
+            };
+            recorder.played(&played, &Moment::default);
+        }
+        let totals = recorder.finish();
+        assert_eq!(totals.duration, Dur(10_000 + gap - begins), "{begins}");
+        assert_eq!(totals.busy, Dur(busy), "{begins}");
+    }
+}
