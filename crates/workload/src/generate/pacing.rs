@@ -32,13 +32,6 @@ impl Clock {
     /// Returns the time of the next access.
     #[inline(always)]
     pub(super) fn next(&mut self, rng: &mut Rng) -> Time {
-        match self.pacing {
-            Pacing::Closed => self.now,
-            _ => self.next_timed(rng),
-        }
-    }
-
-    fn next_timed(&mut self, rng: &mut Rng) -> Time {
         let now = self.now;
         self.given += 1;
         match self.pacing {

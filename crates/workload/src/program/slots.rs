@@ -37,6 +37,7 @@ impl Slots {
     pub(super) fn take(&mut self) -> Option<Time> {
         match self.unused {
             0 => {
+                // The queue is not asked where it is empty, as it nearly always is: a call takes longer than the question.
                 let next = match self.free.is_empty() {
                     true => None,
                     false => self.free.pop_front(),
@@ -68,8 +69,7 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_base::Dur;
-    use fathom_base::Rng;
+    use fathom_base::{Dur, Rng};
 
     #[test]
     fn slots_are_taken_in_the_order_in_which_they_became_free() {
